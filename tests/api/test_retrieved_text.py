@@ -84,7 +84,8 @@ SEARCH = """query Search($input: SearchPassagesInput!) { searchPassages(input: $
              flags document { id } }
   corpusVersion embeddingSpace degraded userErrors { code path } } }"""
 CONTEXT = """query Context($input: ContextInput!) { context(input: $input) {
-  text step tokens template templateVersion fault sources { sourceId span { start end } isCut similarity agent recognised }
+  text step tokens template templateVersion fault
+  sources { sourceId span { start end } isCut similarity agent recognised }
   userErrors { code path } } }"""
 
 

@@ -120,6 +120,29 @@ async def test_an_expired_key_is_told_apart_from_an_outage(bucket: S3Origin, cod
     assert "secret" not in str(refusal.value)
 
 
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ("NoSuchBucket", "SOURCE_NOT_FOUND"),
+        ("PermanentRedirect", "SOURCE_NOT_FOUND"),
+        ("SlowDown", "SOURCE_UNAVAILABLE"),
+    ],
+)
+async def test_a_bucket_that_is_not_there_is_told_apart_from_an_outage(
+    bucket: S3Origin, answer: str, code: str
+) -> None:
+    await bucket.write("NoSuchBucket.md", b"A key may be called so.")
+    async with bucket.open() as source:
+        found = await source.changes(NOTHING, None)
+        assert found is not None
+        bucket.refusal = answer
+        for attempt in (source.changes(NOTHING, None), source.read(found.upserted[-1])):
+            with pytest.raises(AgenticRagError) as refusal:
+                await attempt
+            assert refusal.value.code == code
+
+
 async def test_a_credential_of_a_bucket_has_two_parts() -> None:
     with pytest.raises(AgenticRagError) as refusal:
         async with open_s3(NewSource("s", SourceKind.S3, "bucket"), Secret("only-one")):

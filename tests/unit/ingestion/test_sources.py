@@ -18,7 +18,7 @@ from agentic_rag.ingestion.sources.breaker import BREAKS_AFTER, LONGEST_PAUSE, n
 from agentic_rag.ingestion.sources.follow import FollowSource
 from agentic_rag.ingestion.sources.manage import ManageSources
 from agentic_rag.ingestion.sources.readers import parse_readers, readers_of_path
-from agentic_rag.ingestion.sources.source import NewSource, Source, SourceKind, validate_source
+from agentic_rag.ingestion.sources.source import NewSource, Source, SourceKind, validate_credential, validate_source
 from agentic_rag.jobs.job import GiveUp, JobKind, JobRef, QueueName
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, InvalidInput, PolicyRefused
@@ -73,7 +73,7 @@ class World(FollowingWorkspace):
         self.told = ToldSource()
         vault = EnvelopeVault(MASTER)
         self.sources = ManageSources(self.database, vault, RandomIds(), self.store.clock, self.telemetry)
-        connectors = {**CONNECTORS, SourceKind.SITEMAP: self.told.open}
+        connectors = {**CONNECTORS, SourceKind.SITEMAP: self.told.open, SourceKind.GIT: self.told.open}
         self.follower = FollowSource(
             self.database, self.sync_source, connectors, vault, self.store.clock, self.telemetry
         )
@@ -138,7 +138,7 @@ async def world() -> World:
 
 
 async def test_a_new_source_is_looked_at_and_says_what_came_of_it(world: World) -> None:
-    source = await world.add(secret="ghp-0123456789")
+    source = await world.add(secret="ghp-0123456789", kind=SourceKind.GIT)
     assert await world.look() is None
 
     found = await world.sources.get(world.workspace, source.source_id)
@@ -295,6 +295,38 @@ def test_what_is_stated_wrongly_is_refused(changes: dict[str, object], path: str
 
     assert wrong.value.code == "SOURCE_INVALID"
     assert path in wrong.value.path
+
+
+@pytest.mark.parametrize(
+    ("kind", "credential"),
+    [
+        (SourceKind.S3, "only-one"),
+        (SourceKind.S3, ":secret"),
+        (SourceKind.S3, "key:"),
+        (SourceKind.S3, "key:two words"),
+        (SourceKind.GIT, " \n"),
+        (SourceKind.GIT, "token\nother"),
+        (SourceKind.SITEMAP, "token"),
+        (SourceKind.DIRECTORY, "token"),
+    ],
+)
+def test_a_credential_that_the_kind_cannot_use_is_refused_and_not_told(kind: SourceKind, credential: str) -> None:
+    with pytest.raises(InvalidInput) as wrong:
+        validate_credential(kind, Secret(credential))
+
+    assert (wrong.value.code, wrong.value.path) == ("SOURCE_INVALID", ("input", "credential"))
+    assert "only-one" not in wrong.value.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "credential"),
+    [(SourceKind.S3, "key:sec:ret\n"), (SourceKind.GIT, "token\n"), (SourceKind.GIT, "user:token")],
+)
+def test_a_credential_is_taken_without_the_end_of_its_line(kind: SourceKind, credential: str) -> None:
+    taken = validate_credential(kind, Secret(credential))
+
+    assert taken is not None
+    assert taken.reveal() == credential.strip()
 
 
 def test_the_schedule_is_kept_until_the_breaker_opens_and_no_pause_exceeds_the_longest() -> None:

@@ -25,9 +25,10 @@ CALL_SECONDS = 60
 _REGION = re.compile(r"[a-z0-9-]{1,40}")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _KEY_REFUSED = re.compile(
-    r"ExpiredToken|InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|TokenRefreshRequired|AccessDenied"
+    r"<Code>(?:ExpiredToken|InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|TokenRefreshRequired|AccessDenied)<"
 )
-_NO_BUCKET = re.compile(r"NoSuchBucket|PermanentRedirect")
+_NO_BUCKET = re.compile(r"<Code>(?:NoSuchBucket|PermanentRedirect)<")
+"""What the store answers where there is no bucket of the name, or only in another region."""
 
 
 @asynccontextmanager
@@ -122,11 +123,7 @@ class S3Source:
             yield
         except FileNotFoundError as error:
             if _NO_BUCKET.search(str(error)) or what == "the bucket":
-                raise InvalidInput(
-                    f"There is no bucket {self._bucket} at the source's location.",
-                    code="SOURCE_NOT_FOUND",
-                    path=("source",),
-                ) from error
+                raise _no_bucket(self._bucket) from error
             raise NotFound(f"{what} is no longer in {self._bucket}.") from error
         except (NotModifiedError, PreconditionError):
             raise
@@ -139,6 +136,8 @@ class S3Source:
                 raise _key_error(
                     f"The store refuses the credential for {self._bucket}: it is wrong, or expired."
                 ) from error
+            if _NO_BUCKET.search(str(error)):
+                raise _no_bucket(self._bucket) from error
             raise DependencyUnavailable(
                 f"The store of bucket {self._bucket} does not answer.", dependency="source", code="SOURCE_UNAVAILABLE"
             ) from error
@@ -156,6 +155,14 @@ def _entry(path: str, size: int, fingerprint: str) -> SourceItem | UnreadableIte
     if size > MAX_BYTES:
         return UnreadableItem(path, "SOURCE_TOO_LARGE", f"It is larger than {MAX_BYTES} bytes.")
     return SourceItem(path, size, fingerprint)
+
+
+def _no_bucket(name: str) -> InvalidInput:
+    return InvalidInput(
+        f"There is no bucket {name} at the source's location: check its name, region and endpoint.",
+        code="SOURCE_NOT_FOUND",
+        path=("source",),
+    )
 
 
 def _key_error(message: str) -> InvalidInput:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.ingestion.sources.source import NewSource, Source, validate_source
+from agentic_rag.ingestion.sources.source import NewSource, Source, validate_credential, validate_source
 from agentic_rag.jobs.job import JobKind, JobRef, NewJob
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
@@ -49,10 +49,11 @@ class ManageSources:
         `NotFound` (workspace).
         """
         stated = validate_source(new)
+        credential = validate_credential(stated.kind, secret)
         source_id = self.ids.new()
         sealed = None
-        if secret is not None and secret.reveal().strip():
-            sealed = self.vault.seal(workspace.org_id, f"source:{source_id}", Secret(secret.reveal().strip()))
+        if credential is not None:
+            sealed = self.vault.seal(workspace.org_id, f"source:{source_id}", credential)
         source = Source(workspace, source_id, stated, actor, self.clock.now(), sealed)
         async with self.database.transaction(workspace.org_id) as transaction:
             if not await transaction.sources.add(source):

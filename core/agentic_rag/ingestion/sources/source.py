@@ -10,6 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.secret import Secret
 from agentic_rag.models.providers.provider_keys import SealedKey
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -34,6 +35,12 @@ OPTIONS: Mapping[SourceKind, frozenset[str]] = {
     SourceKind.SITEMAP: frozenset(),
 }
 """What may be said beside the location of each kind."""
+
+_CREDENTIALS: Mapping[SourceKind, tuple[re.Pattern[str], str]] = {
+    SourceKind.GIT: (re.compile(r"\S+"), "a token, or `USER:TOKEN`"),
+    SourceKind.S3: (re.compile(r"[^\s:]+:\S+"), "`ACCESS_KEY:SECRET_KEY`"),
+}
+"""The form of a credential of each kind that takes one, in characters and in words."""
 
 DEFAULT_EVERY_SECONDS = 900
 SHORTEST_SECONDS = 15
@@ -148,6 +155,21 @@ def validate_source(new: NewSource) -> NewSource:
     if len(prefix) > MAX_PREFIX_CHARACTERS or not prefix.isprintable() or prefix.startswith("/") or ".." in parts:
         raise _invalid("A prefix is a relative path such as `handbook/`.", "prefix")
     return replace(new, prefix=prefix)
+
+
+def validate_credential(kind: SourceKind, secret: Secret | None) -> Secret | None:
+    """The credential without white space around it. Errors: `InvalidInput` code SOURCE_INVALID for one that a source of
+    the kind cannot use.
+    """
+    if secret is None:
+        return None
+    if kind not in _CREDENTIALS:
+        raise _invalid(f"A source of kind {kind.value} takes no credential.", "credential")
+    pattern, words = _CREDENTIALS[kind]
+    text = secret.reveal().strip()
+    if pattern.fullmatch(text) is None or not text.isprintable():
+        raise _invalid(f"The credential of a source of kind {kind.value} is {words}, on one line.", "credential")
+    return Secret(text)
 
 
 def _invalid(message: str, *path: str) -> InvalidInput:
