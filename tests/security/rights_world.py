@@ -26,7 +26,7 @@ from agentic_rag.embedded.loopback import free_port
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.ingestion.upload import Upload, UploadOptions
-from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation, encode_workspace
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_in_organisation, encode_workspace
 from agentic_rag.models.embedding.calibration import CalibratedLine, CalibrationSource, SupportCalibration
 from agentic_rag.models.embedding.similarity import SimilarityCalibration
 from agentic_rag.operations.calibrate import CalibrationWish
@@ -104,12 +104,19 @@ class RightsWorld:
         if "new_workspace" in needs:
             made = await _workspace(self.container, self.project.org_id, NewWorkspace(f"w-{self.made}"))
             fresh["new_workspace"] = encode_workspace(made.ref.workspace_id)
-        if needs & {"new_thread", "new_run"}:
+        if "new_thread" in needs:
             asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
             asked = Question(self.project, f"Which pump is number {self.made}?", begins_thread=True)
             run = await self.container.answer.ask(asker, asked)
-            kinds = {"new_thread": NodeKind.THREAD, "new_run": NodeKind.RUN}
-            fresh |= {name: encode(kind, self.project.workspace_id, run.run_id) for name, kind in kinds.items()}
+            fresh["new_thread"] = encode(NodeKind.THREAD, self.project.workspace_id, run.run_id)
+        if "new_run" in needs:
+            # A copy of the run: the id says that it is old, so nobody waits for it to be stored.
+            known = decode(self.ids["run"], NodeKind.RUN).key
+            run = await self.container.runs.get(self.project, known)
+            assert run is not None
+            copied = replace(run, run_id=UUID(int=known.int + self.made), thread=None, idempotency_key=None)
+            await self.container.runs.record([copied])
+            fresh["new_run"] = encode(NodeKind.RUN, self.project.workspace_id, copied.run_id)
         if "new_saved" in needs:
             asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
             inside = AnswerOptions(allow_web=False)
