@@ -192,8 +192,7 @@ query ($input: SearchPassagesInput!) {{
   searchPassages(input: $input) {{
     passages {{
       sourceId chunkId title sourcePath url mediaType text span {{ start end }} page lineStart lineEnd headingPath
-      similarity cosine score scores {{ retriever rank raw normalized weight }} flags
-      recognised
+      similarity cosine score scores {{ retriever rank raw normalized weight }} flags recognised
     }}
     corpusVersion embeddingSpace degraded {FAULTS}
   }}
@@ -205,8 +204,7 @@ query ($input: ContextInput!) {{
   context(input: $input) {{
     text step tokens template templateVersion
     sources {{
-      sourceId chunkId workspaceId title sourcePath span {{ start end }} isCut similarity agent flags
-      recognised
+      sourceId chunkId workspaceId title sourcePath span {{ start end }} isCut similarity agent flags recognised
     }}
     fault {FAULTS}
   }}
