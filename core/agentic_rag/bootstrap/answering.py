@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from agentic_rag.adapters.onnx.unit_reader import find_reader
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
+from agentic_rag.adapters.web.first_use import FetcherAtFirstUse
 from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
 from agentic_rag.answering.build import FINDERS, ChatUse, answer_question, waiting_room
 from agentic_rag.answering.context.prepare_context import PrepareContext
@@ -219,10 +220,8 @@ class AnsweringParts(DocumentParts):
         """The tools that need ports, where they are switched on."""
         if not self.settings.answering.enable_http_fetch:
             return ()
-        from agentic_rag.adapters.web.fetcher import GuardedFetcher
-
         policy = FetchPolicy(parse_host_list(self.settings.answering.http_fetch_hosts))
-        return (HttpFetch(GuardedFetcher(policy).fetch, self.parser),)
+        return (HttpFetch(FetcherAtFirstUse(policy).fetch, self.parser),)
 
     @cached_property
     def read_runs(self) -> ReadRuns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from agentic_rag.adapters.web.first_use import FetcherAtFirstUse
 from agentic_rag.answering.outside import Outside
 from agentic_rag.bootstrap.ingestion import IngestionParts
 from agentic_rag.ingestion.web.crawl import CrawlWeb
@@ -48,12 +49,10 @@ class WebParts(IngestionParts):
     @cached_property
     def read_pages(self) -> ReadPages:
         """Fetches pages through the guarded client."""
-        from agentic_rag.adapters.web.fetcher import GuardedFetcher
-
         filters = self._page_filters
-        pages = GuardedFetcher(FetchPolicy(filters.hosts, without=filters.without))
+        pages = FetcherAtFirstUse(FetchPolicy(filters.hosts, without=filters.without))
         types = TEXT_TYPES | LISTING_TYPES
-        listings = GuardedFetcher(
+        listings = FetcherAtFirstUse(
             FetchPolicy(filters.hosts, MAX_LISTING_BYTES, LISTING_SECONDS, media_types=types, without=filters.without)
         )
         # A site's own file, whatever type it is served as; a page in its place is no rule.
@@ -64,7 +63,7 @@ class WebParts(IngestionParts):
             media_types=TEXT_TYPES | {"application/octet-stream"},
             without=filters.without,
         )
-        robots = GuardedFetcher(policy)
+        robots = FetcherAtFirstUse(policy)
         return ReadPages(pages.fetch_if_new, listings.fetch, robots.fetch, self.web_envelope, self.clock, filters)
 
     @cached_property

@@ -130,12 +130,14 @@ def _remembering_functions(modules: int) -> tuple[Any, ...]:
     the number of modules has changed.
     """
     del modules
-    found: set[Any] = set()
+    values = list[Any]()
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0].startswith("agentic_rag"):
-            values = list(vars(module).values())
-            members = (vars(value).values() for value in values if isinstance(value, type))
-            found.update(one for one in chain(values, *members) if isinstance(one, _REMEMBERING))
+            values += vars(module).values()
+    # Most classes stand in many modules.
+    classes = {id(value): value for value in values if isinstance(value, type)}
+    members = (vars(one).values() for one in classes.values())
+    found: set[Any] = {one for one in chain(values, *members) if isinstance(one, _REMEMBERING)}
     return tuple(found - {_remembering_functions})
 
 
