@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import ChunkDraft, ParsedDocument
-from agentic_rag.ingestion.analysis.index_text import IndexRequest, index_chunks, split_slices
+from agentic_rag.ingestion.analysis.index_text import IndexRequest, index_chunks, read_index, split_slices
 from agentic_rag.ingestion.ports import NewChunk
 from agentic_rag.kernel.compute import Compute
 from agentic_rag.kernel.database import Transaction
@@ -83,7 +83,7 @@ class TextAnalysis:
         indexed = await asyncio.gather(
             *(self._compute.run(index_chunks, request, len(request.chunks)) for request in requests)
         )
-        return [one for part in indexed for one in part]
+        return [one for part in indexed for one in read_index(part)]
 
     def _tokens(self, drafts: Sequence[ChunkDraft]) -> list[int]:
         return [self._count_tokens(draft.text) if draft.tokens is None else draft.tokens for draft in drafts]
