@@ -127,8 +127,12 @@ def _citation_ids(turns: tuple[Turn, ...]) -> list[str]:
     return [str(len(cited)), *cited]
 
 
+_ANY = DocumentFilter()
+
+
 def _options(options: AnswerOptions) -> list[str]:
     """The options that change an answer. The time-out is not one: an answer that it cuts short is not cached."""
+    described = _ANY if options.filter == _ANY else _described(options.filter)
     return [
         str(options.top_k),
         str(options.min_score),
@@ -142,7 +146,7 @@ def _options(options: AnswerOptions) -> list[str]:
         *fusion_fields(options.fusion, options.weights),
         str(options.per_document),
         str(options.diversity),
-        *((repr(_described(options.filter)),) if _described(options.filter) != DocumentFilter() else ()),
+        *((repr(described),) if described != _ANY else ()),
         # Nothing where it is left open: keys that were sent before it could be given stay what they were.
         *(() if options.min_similarity is None else (f"similarity {options.min_similarity!r}",)),
         *(() if options.allow_web is None else (f"web {options.allow_web}",)),
