@@ -99,9 +99,12 @@ class _Fold:
     held: tuple[GateCase, ...]
 
 
-def learn_gate(cases: Sequence[GateCase], in_force: GateWeights) -> LearnedGate:
-    """Fit, and judge on what was held out. Errors: `InvalidInput` for cases that leave nothing to hold out, of which
-    none or all need a search, or that have other signals than the weights.
+def learn_gate(
+    cases: Sequence[GateCase], in_force: GateWeights, left_out: Mapping[str, GateWeights] = MappingProxyType({})
+) -> LearnedGate:
+    """Fit, and judge on what was held out. `left_out` are the weights in force as they were fitted without each set, by
+    which those in force are judged: they may have been learned from these very sets. Errors: `InvalidInput` for cases
+    that leave nothing to hold out, of which none or all need a search, or that have other signals than the weights.
     """
     _check_signals(cases, in_force)
     by_time = all(one.at is not None for one in cases)
@@ -110,11 +113,11 @@ def learn_gate(cases: Sequence[GateCase], in_force: GateWeights) -> LearnedGate:
     version = f"gate-learned-{data_hash[:8]}"
     fitted = [fit_weights(fold.known, in_force, version) for fold in folds]
     learned = _judge(folds, fitted)
-    before = _judge(folds, [in_force] * len(folds))
-    left_out = {name: weights for fold, weights in zip(folds, fitted, strict=True) for name in fold.names}
+    before = _judge(folds, [_unseen(fold, left_out, in_force) for fold in folds])
+    fitted_without = {name: weights for fold, weights in zip(folds, fitted, strict=True) for name in fold.names}
     return LearnedGate(
         weights=fitted[0] if by_time else fit_weights(cases, in_force, version),
-        left_out=MappingProxyType({} if by_time else left_out),
+        left_out=MappingProxyType({} if by_time else fitted_without),
         data_hash=data_hash,
         cases=len(cases),
         split="time" if by_time else "set",
@@ -122,6 +125,10 @@ def learn_gate(cases: Sequence[GateCase], in_force: GateWeights) -> LearnedGate:
         in_force=before,
         promotion=judge_promotion(learned, before),
     )
+
+
+def _unseen(fold: _Fold, left_out: Mapping[str, GateWeights], in_force: GateWeights) -> GateWeights:
+    return next((left_out[name] for name in sorted(fold.names) if name in left_out), in_force)
 
 
 def _check_signals(cases: Sequence[GateCase], weights: GateWeights) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from agentic_rag.answering.gate.weights import GateWeights
@@ -25,6 +26,15 @@ def write_model(folder: Path, found: LearnedGate) -> Path:
     (target / "metrics.json").write_text(_text(metrics_json(found)), encoding="utf-8")
     (target / "reliability.svg").write_text(reliability_svg(found.learned, found.in_force), encoding="utf-8")
     return target
+
+
+def load_left_out(folder: Path, version: str) -> Mapping[str, GateWeights]:
+    """The weights of a version as they were fitted without each set; none of weights that were learned from no sets."""
+    model = folder / version / "model.json"
+    if not model.is_file():
+        return {}
+    told = json.loads(model.read_text(encoding="utf-8"))["left_out"]
+    return {name: GateWeights(**one) for name, one in told.items()}
 
 
 def weights_json(weights: GateWeights) -> dict[str, object]:

@@ -4,15 +4,14 @@ that never saw it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from agentic_rag.answering.gate.weights import IN_FORCE, GateWeights
 from agentic_rag_eval import gate_cases, gate_learning
 from agentic_rag_eval.gate_cases import CaseKind, GateCase, GateScore, judge_gate, load_cases
+from agentic_rag_eval.gate_model import load_left_out
 from tests.bench.reports import ROOT, Row
 
 FAMILIES = (
@@ -86,14 +85,12 @@ def judge_left_out(cases: Sequence[GateCase]) -> GateScore:
 
 def weights_without(name: str) -> GateWeights:
     """Weights in force, fitted without this set and other parts of it; those set by hand have seen none."""
-    model = MODELS / IN_FORCE.version / "model.json"
-    return _left_out(model)[name] if model.is_file() else IN_FORCE
+    return _left_out(IN_FORCE.version).get(name, IN_FORCE)
 
 
 @cache
-def _left_out(model: Path) -> Mapping[str, GateWeights]:
-    told = json.loads(model.read_text(encoding="utf-8"))["left_out"]
-    return {name: GateWeights(**one) for name, one in told.items()}
+def _left_out(version: str) -> Mapping[str, GateWeights]:
+    return load_left_out(MODELS, version)
 
 
 def kept_cases() -> list[GateCase]:

@@ -111,6 +111,16 @@ def test_every_set_is_judged_by_weights_that_never_saw_its_family() -> None:
     assert found.left_out["a"].weights != changed.left_out["a"].weights
 
 
+def test_weights_in_force_are_judged_by_what_they_were_without_the_set() -> None:
+    knows_nothing = replace(HEURISTIC_WEIGHTS, weights={**HEURISTIC_WEIGHTS.weights, "base": -9.0})
+    left_out = dict.fromkeys(("a", "b", "c"), knows_nothing)
+
+    plain, fair = learn_gate(cases(), HEURISTIC_WEIGHTS), learn_gate(cases(), HEURISTIC_WEIGHTS, left_out)
+
+    assert plain.in_force.score.calls > fair.in_force.score.calls == 0.0
+    assert plain.learned == fair.learned
+
+
 def test_cases_with_an_instant_are_learned_from_the_older_and_judged_on_the_newest() -> None:
     dated = [replace(one, at=f"2026-{1 + place % 12:02}-01") for place, one in enumerate(cases())]
     turned = [

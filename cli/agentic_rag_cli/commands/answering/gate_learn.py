@@ -26,9 +26,10 @@ def learn(
     from agentic_rag.answering.gate.weights import IN_FORCE
     from agentic_rag_eval.gate_cases import load_cases
     from agentic_rag_eval.gate_learning import learn_gate
-    from agentic_rag_eval.gate_model import metrics_json, write_model
+    from agentic_rag_eval.gate_model import load_left_out, metrics_json, write_model
 
-    found = learn_gate([case for path in cases for case in load_cases(path)], IN_FORCE)
+    left_out = load_left_out(out, IN_FORCE.version)
+    found = learn_gate([case for path in cases for case in load_cases(path)], IN_FORCE, left_out)
     folder = write_model(out, found)
     shown: dict[str, Any] = {**metrics_json(found), "folder": str(folder)}
     score = found.learned.score
