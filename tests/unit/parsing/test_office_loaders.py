@@ -222,6 +222,30 @@ def test_a_chart_of_a_slide_is_read_as_the_table_behind_it() -> None:
     assert (said(loaded, "East"), said(loaded, "West")) == ("East — 2025: 19.5; Share: 13%", "West — Share: 25%")
 
 
+@pytest.mark.parametrize(("kind", "name"), [("text", "a.odt"), ("presentation", "a.odp"), ("spreadsheet", "a.ods")])
+def test_merged_cells_of_open_documents_name_each_column_and_row_that_they_cover(kind: str, name: str) -> None:
+    covered = "<table:covered-table-cell/>"
+    wide, high = 'table:number-columns-spanned="2"', 'table:number-rows-spanned="2"'
+    rows = (
+        cell("Port") + cell("Ship") + cell("Tonnes", wide) + covered,
+        cell("Oslo", high) + cell("Alder") + cell("3") + cell("4"),
+        covered + cell("Birch") + cell("5") + cell("6"),
+        cell("Bergen") + cell("Cedar") + cell("7") + cell("8"),
+        cell("Estimates", 'table:number-columns-spanned="4"') + covered * 3,
+    )
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    content = f'<table:table table:name="Ports">{table}</table:table>'
+    if kind == "presentation":
+        content = f"<drawing:page><drawing:frame>{content}</drawing:frame></drawing:page>"
+
+    lines = read(open_document(kind, content), name).text.split("\n")
+
+    assert [line for line in lines if line.count("|") > 1 and "---" not in line] == [
+        "Port | Ship | Tonnes | Tonnes", "Oslo | Alder | 3 | 4", "Oslo | Birch | 5 | 6", "Bergen | Cedar | 7 | 8",
+        "| Estimates |  |  |  |",
+    ]  # fmt: skip
+
+
 def test_merged_cells_of_a_slide_name_each_column_and_row_that_they_cover() -> None:
     show = Presentation()
     slide = show.slides.add_slide(show.slide_layouts[6])

@@ -239,3 +239,66 @@ def test_cells_of_several_lines_stay_in_their_row_however_its_figures_stand() ->
     read = _laid(*lines)
 
     assert read[2:5] == ["Grain Of Northern Ports | 10 | 20", "Oil Of Southern Ports | 11 | 21", "Wine | 12 | 22"]
+
+
+def _payments(*names: tuple[float, str], base: float = 0.0) -> list[str]:
+    """Payments whose descriptions take two lines and a third one; figures stand `base` points below the first."""
+    lines = [_line(720, *names)] if names else []
+    for at, (day, payee, amount) in enumerate(
+        [
+            ("1 May", "Alder Travel", "920.68"),
+            ("2 May", "Birch Hotels", "907.96"),
+            ("3 May", "Cedar Print", "737.94"),
+            ("4 May", "Elm Cars", "12.10"),
+        ]
+    ):
+        top = 700 - 36 * at
+        lines += [
+            *([_line(top, (220, "Number 12"))] if base else []),
+            _line(top - base, (50, day), (110, payee), *([] if base else [(220, "Number 12")]), (490, amount)),
+            _line(top - 12, (220, f"for the delegation that travels {at} times")),
+            _line(top - 24, (220, f"in the months before the meeting {at} of it")),
+        ]
+    return _laid(*lines)
+
+
+_CARGOES = (("Grain", "41"), ("Oil", "21"), ("Wine", "31"), ("Salt", "11"))
+_NAMES = ((50, "Date"), (110, "Payee"), (300, "Description"), (490, "Amount"))
+
+
+def test_a_column_of_long_descriptions_is_one_where_each_column_is_named() -> None:
+    told = [
+        f"Number 12 for the delegation that travels {at} times in the months before the meeting {at} of it"
+        for at in range(4)
+    ]
+
+    assert _payments(*_NAMES)[:6] == [
+        "Date | Payee | Description | Amount",
+        "--- | --- | --- | ---",
+        f"1 May | Alder Travel | {told[0]} | 920.68",
+        f"2 May | Birch Hotels | {told[1]} | 907.96",
+        f"3 May | Cedar Print | {told[2]} | 737.94",
+        f"4 May | Elm Cars | {told[3]} | 12.10",
+    ]
+
+
+@pytest.mark.parametrize("names", [(), (*_NAMES[:2], _NAMES[3])], ids=["none", "one missing"])
+def test_long_descriptions_without_a_name_of_their_own_stay_lines(names: tuple[tuple[float, str], ...]) -> None:
+    assert not any("|" in line for line in _payments(*names))
+
+
+def test_lines_below_a_row_with_figures_leave_the_next_row_its_own() -> None:
+    rows = [
+        _line(700 - 30 * at, (50, cargo), (200, "Ship"), (300, figure)) for at, (cargo, figure) in enumerate(_CARGOES)
+    ]
+    lower = [_line(688 - 30 * at, (200, "by sea")) for at in range(len(_CARGOES))]
+    lines = [line for both in zip(rows, lower, strict=True) for line in both]
+
+    read = _laid(_line(715, (50, "Cargo"), (200, "Way"), (300, "Tonnes")), *lines)
+
+    assert read[2:4] == ["Grain | Ship by sea | 41", "Oil | Ship by sea | 21"]
+
+
+def test_descriptions_that_begin_above_their_figures_stay_lines() -> None:
+    """Nothing tells then whether a line belongs to the row above or below."""
+    assert not any("|" in line for line in _payments(*_NAMES, base=12.0))

@@ -39,7 +39,8 @@ _LEFT_OUT = frozenset({
     ANNOTATION, f"{_TEXT}tracked-changes", f"{_TABLE}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
     f"{_TEXT}table-of-content", f"{_TEXT}note-citation", f"{_OFFICE}forms", f"{_OFFICE}scripts",
 })  # fmt: skip
-_CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+_COVERED = f"{_TABLE}covered-table-cell"
+_CELLS = (f"{_TABLE}table-cell", _COVERED)
 _ROW_GROUPS = tuple(f"{_TABLE}{name}" for name in ("table-header-rows", "table-row-group", "table-rows"))
 _MOST_REPEATED = 1_000
 """Cells and rows that a repeat count makes; sheets end with a blank row repeated a million times."""
@@ -253,14 +254,9 @@ def _rows(table: ElementTree.Element) -> Iterator[tuple[int, Sequence[str], bool
     headers = {
         id(row) for group in table.iter(f"{_TABLE}table-header-rows") for row in group.iter(f"{_TABLE}table-row")
     }
+    spanned: dict[int, tuple[str, int]] = {}
     for row in _own_rows(table):
-        cells: list[str] = []
-        for cell in row:
-            if cell.tag in _CELLS:
-                text = " ".join(filter(None, map(_line, _paragraphs(cell))))
-                cells += [text] * (
-                    _repeats(cell, "columns") if text else min(_repeats(cell, "columns"), _MOST_REPEATED)
-                )
+        cells = _cells(row, spanned)
         while cells and not cells[-1]:
             cells.pop()
         times = _repeats(row, "rows")
@@ -268,6 +264,30 @@ def _rows(table: ElementTree.Element) -> Iterator[tuple[int, Sequence[str], bool
             number += 1
             yield number, cells, id(row) in headers
         number += 0 if cells else times - 1
+
+
+def _cells(row: ElementTree.Element, spanned: dict[int, tuple[str, int]]) -> list[str]:
+    """The texts of a row, that of a merged cell in each that it covers, unless it is all of its row. `spanned` holds by
+    column the text of the merged cell that reaches there, and for how many rows it does.
+    """
+    own = [cell for cell in row if cell.tag in _CELLS]
+    fills_row = len(own) > 1 and all(cell.tag == _COVERED for cell in own[1:])
+    texts: list[str] = []
+    for cell in own:
+        text, repeats = " ".join(filter(None, map(_line, _paragraphs(cell)))), _repeats(cell, "columns")
+        if cell.tag == _COVERED and not text:
+            texts += [spanned.get(at, ("", 0))[0] for at in range(len(texts), len(texts) + repeats)]
+            continue
+        columns, rows = _counted(cell, "number-columns-spanned"), _counted(cell, "number-rows-spanned")
+        if columns * rows > 1 and not (fills_row and rows == 1):
+            spanned.update(dict.fromkeys(range(len(texts), len(texts) + columns), (text, rows)))
+        texts += [text] * repeats
+    for at, (text, rows) in list(spanned.items()):
+        if rows > 1:
+            spanned[at] = text, rows - 1
+        else:
+            del spanned[at]
+    return texts
 
 
 def _own_rows(table: ElementTree.Element) -> Iterator[ElementTree.Element]:
@@ -313,7 +333,11 @@ def _frames(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
 
 
 def _repeats(node: ElementTree.Element, what: str) -> int:
-    stated = node.get(f"{_TABLE}number-{what}-repeated", "1")
+    return _counted(node, f"number-{what}-repeated")
+
+
+def _counted(node: ElementTree.Element, name: str) -> int:
+    stated = node.get(f"{_TABLE}{name}", "1")
     return min(max(int(stated), 1), _MOST_REPEATED) if stated.isdigit() and len(stated) < 8 else 1
 
 

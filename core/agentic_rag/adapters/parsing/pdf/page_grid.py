@@ -52,6 +52,11 @@ class Cell:
         ]
         return [_cell(self.words[at:end]) for at, end in pairwise((0, *starts, len(self.words)))] if starts else [self]
 
+    def share_of(self, left: float, right: float) -> float:
+        """Of the narrower of the cell and a column, the share that stands in the other."""
+        shared = min(self.right, right) - max(self.left, left)
+        return max(0.0, shared) / (min(self.right - self.left, right - left) or 1.0)
+
     def overlaps(self, left: float, right: float) -> bool:
         return self.left < right and left < self.right
 

@@ -12,6 +12,8 @@ from agentic_rag.adapters.parsing.pdf.page_grid import GridRow
 
 _CLOSE = 0.85
 """Of the usual step from row to row: lines of one label stand closer."""
+_LINE_STEP = 2.0
+"""Between lines of one cell at most, by the size of its letters."""
 _PARTED = re.compile(r"[^\W\d_][-‐]$")
 _SECTION_END = (":", "：")
 
@@ -45,6 +47,41 @@ def parts_words(above: GridRow, below: GridRow) -> bool:
     )
 
 
+def stands_in(row: GridRow, columns: Sequence[Span]) -> bool:
+    """Whether a row has cells, all of them in these columns."""
+    return bool(row.cells) and all(any(cell.overlaps(*column) for column in columns) for cell in row.cells)
+
+
+def count_hung(rows: Sequence[GridRow], last: int, prose: Sequence[Span]) -> int:
+    """How many lines below the last row with figures go on with its prose."""
+    at = last
+    while at + 1 < len(rows) and stands_in(rows[at + 1], prose):
+        if rows[at].base - rows[at + 1].base > _LINE_STEP * rows[at].size:
+            break
+        at += 1
+    return at - last
+
+
+def hung_rows(rows: Sequence[GridRow], prose: Sequence[Span], bands: Sequence[Span]) -> list[GridRow]:
+    """The rows, lines that stand in columns of prose alone in the row with figures above them. None at all where such a
+    line has no such row above it, is nearer to what stands below, or goes on with a part of a word.
+    """
+    joined: list[GridRow] = []
+    for above, row, below in zip((None, *rows), rows, (*rows[1:], None), strict=False):
+        if not stands_in(row, prose):
+            joined.append(row)
+        elif (
+            above is None
+            or not has_cells(joined[-1], bands)
+            or (below is not None and row.base - below.base < _CLOSE * (above.base - row.base))
+            or parts_words(above, row)
+        ):
+            return []
+        else:
+            joined[-1] = replace(joined[-1], cells=(*joined[-1].cells, *row.cells))
+    return joined
+
+
 def joined_labels(rows: Sequence[GridRow], bands: Sequence[Span]) -> list[list[GridRow]]:
     """The rows, those together that hold one label on several lines."""
     filled = [row for row in rows if has_cells(row, bands)]
@@ -62,7 +99,7 @@ def joined_labels(rows: Sequence[GridRow], bands: Sequence[Span]) -> list[list[G
             groups[-1].append(row)
         else:
             groups.append([row])
-        is_open = not is_filled and not row.cells[-1].text.endswith(_SECTION_END)
+        is_open = not row.cells[-1].text.endswith(_SECTION_END) and not any(has_cells(one, bands) for one in groups[-1])
     return groups
 
 

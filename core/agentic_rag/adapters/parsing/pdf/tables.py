@@ -17,7 +17,9 @@ from agentic_rag.adapters.parsing.pdf.page_grid import Cell, GridRow, grid_rows
 from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
 from agentic_rag.adapters.parsing.pdf.table_rows import (
     Span,
+    count_hung,
     goes_on_with,
+    hung_rows,
     joined_labels,
     parts_words,
     split_row,
@@ -42,6 +44,8 @@ _NAME = re.compile(r"(?:19|20)\d\d[A-Z]?|[^\d]*[^\W\d_].*|%|\(.*\)")
 """What a cell above figures may say that names them: a year, or words."""
 _ASIDE = re.compile(r"\(.*\)")
 _MOST_NAME_WORDS = 7
+_TOUCHED = 0.3
+"""Of the largest share of a column that a name stands over: columns with less are only touched."""
 _NAMED_SHARE = 0.75
 """Of the columns of figures, those that must have a name of their own."""
 _SMALL = re.compile(r"\d{1,3}")
@@ -127,9 +131,35 @@ def _read_table(rows: Sequence[GridRow], first: int, last: int, before: _Table |
     bands = _bands(data)
     if len(data) < (_LEAST_ROWS if len(bands) == 1 else 2) or not bands or _counts_pages(data, bands):
         return None
-    columns = _columns(rows[first : last + 1], bands)
-    if columns is None or any(_crowded(row, columns) for row in data):
+    words = _merged_words(rows[first : last + 1], bands)
+    prose = [span for span, cells in words.items() if _is_prose(cells, span)]
+    texts = [span for span, cells in words.items() if len(cells) > 1]
+    if prose and texts and texts[0] not in prose:
+        named = _Columns(tuple(sorted([*texts, *bands])), bands, texts[1:])
+        if (held := _laid(rows, first, last, named, before)) is not None:
+            return held
+    beside = _beside_prose([*words], prose, bands)
+    return None if beside is None else _laid(rows, first, last, _Columns(beside, bands, ()), before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The places of the columns, those of them that hold figures, and those that hold prose or stand beside it: their
+    cells may go on below, and each column must have a name.
+    """
+
+    all: Sequence[Span]
+    figures: Sequence[Span]
+    prose: Sequence[Span]
+
+
+def _laid(rows: Sequence[GridRow], first: int, last: int, places: _Columns, before: _Table | None) -> _Table | None:
+    """The table with its columns at these places."""
+    columns, bands, prose = places.all, places.figures, places.prose
+    data = [row for row in rows[first : last + 1] if _has_figures(row)]
+    if any(_crowded(row, columns) for row in data):
         return None
+    last += count_hung(rows, last, prose)
     size = median(row.size for row in data)
     within = columns[0][0] - 1, columns[-1][1] + size
     rows = [replace(row, cells=tuple(one for one in row.cells if one.overlaps(*within))) for row in rows[: last + 1]]
@@ -142,13 +172,13 @@ def _read_table(rows: Sequence[GridRow], first: int, last: int, before: _Table |
         elif before is not None and goes_on_with(before.columns, columns, bands):
             names, columns = before.names, before.columns
             rows = [split_row(row, columns) for row in rows]
-    if not names:
+    body = hung_rows([row for row in rows[opening:] if row.cells], prose, bands)
+    if not names or not body or (prose and not all(map(any, zip(*names, strict=True)))):
         return None
-    body = [row for row in rows[opening:] if row.cells]
     if any(parts_words(*both) for both in pairwise(body)):
         return None  # Words that a line's end parts are joined in lines, not in cells.
     written, words = _rows(joined_labels(body, bands), columns)
-    return _Table(columns, names, tuple(written), (tuple(taken), *words), size)
+    return _Table(tuple(columns), names, tuple(written), (tuple(taken), *words), size)
 
 
 def _tell_apart(names: Sequence[Sequence[str]], columns: Sequence[Span], bands: Sequence[Span]) -> bool:
@@ -207,19 +237,21 @@ def _counts_up(figures: Sequence[str]) -> bool:
     )
 
 
-def _columns(rows: Sequence[GridRow], bands: Sequence[Span]) -> tuple[Span, ...] | None:
-    """The columns of figures and those of words, without one of prose; None where prose stands between them."""
+def _merged_words(rows: Sequence[GridRow], bands: Sequence[Span]) -> dict[Span, list[Cell]]:
+    """The columns of words from left to right, with their cells."""
     cells = [cell for row in rows for cell in row.cells if not any(cell.overlaps(*band) for band in bands)]
-    texts = _merged(cells)
-    prose = [span for span in texts if _is_prose([cell for cell in cells if cell.overlaps(*span)], span)]
+    return {span: [cell for cell in cells if cell.overlaps(*span)] for span in _merged(cells)}
+
+
+def _beside_prose(texts: Sequence[Span], prose: Sequence[Span], bands: Sequence[Span]) -> tuple[Span, ...] | None:
+    """The columns without those of prose and what stands beyond them; None where prose stands between figures."""
     if len(texts) == len(prose) and texts:
         return None
-    inside = [span for span in texts if span not in prose]
     left = max((span[1] for span in prose if span[1] <= bands[0][0]), default=0.0)
     right = min((span[0] for span in prose if span[0] >= bands[-1][1]), default=float("inf"))
-    inside = [span for span in inside if left <= span[0] and span[1] <= right]
     if any(left < span[0] < right for span in prose):
         return None
+    inside = [span for span in texts if span not in prose and left <= span[0] and span[1] <= right]
     return tuple(sorted([*inside, *bands]))
 
 
@@ -245,7 +277,7 @@ def _names(
     found: list[tuple[str, ...]] = []
     words: list[Word] = []
     for row in reversed(rows):
-        if row.base - below > _HEADER_APART * size or len(found) == _HEADER_ROWS:
+        if row.base - below > _HEADER_APART * max(size, row.size) or len(found) == _HEADER_ROWS:
             break
         if not row.cells:
             continue
@@ -281,7 +313,9 @@ def _spread(cells: Sequence[Cell], columns: Sequence[Span], bands: Sequence[Span
         if cell in over and spans is not None:
             places = [columns.index(band) for band in spans[over.index(cell)]]
         else:
-            places = [at for at, column in enumerate(columns) if cell.overlaps(*column)] or [_nearest(cell, columns)]
+            shares = [cell.share_of(*column) for column in columns]
+            places = [at for at, share in enumerate(shares) if share > _TOUCHED * max(shares)]
+            places = places or [_nearest(cell, columns)]
         for at in places:
             named[at].append(cell.text)
     return tuple(" ".join(texts) for texts in named)
