@@ -373,3 +373,28 @@ async def test_nothing_is_read_before_the_process_has_been_in_the_register(
     finally:
         await closed.close()
         await early.aclose()
+
+
+async def test_the_row_of_before_ends_when_the_work_of_before_has_ended(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_register, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(process_register, "BEAT_SECONDS", 0.05)
+    workspace, _ = await world.workspace("w", 1)
+    world.container.register.start()
+    await eventually(lambda: world._is_beyond(0), "it registers")
+    before = await world.value("SELECT process FROM rag_processes")
+
+    async def is_renewed() -> bool:
+        later = f"SELECT bool_or(seen_at > started_at) FROM rag_processes WHERE process <> '{before}'"
+        return bool(await world.value(later))
+
+    with world.container.memory.reading(workspace):
+        await world.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'agentic-rag register'"
+        )
+        await eventually(is_renewed, "it is registered again, and lives")
+        waits = not await world.has_ended(before)
+    await eventually(lambda: world.has_ended(before), "its earlier row ends")
+
+    assert waits

@@ -7,6 +7,8 @@ from typing import Any
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+from agentic_rag.bootstrap import Container
+from agentic_rag.settings import Settings
 
 
 class WatchedConnection:
@@ -58,3 +60,14 @@ class WatchedPool(PostgresPool):
 
     def _wrap_driver(self, driver: Any) -> Any:
         return WatchedConnection(super()._wrap_driver(driver), self.statements)
+
+
+class WatchedContainer(Container):
+    """The product's wiring; `statements` are those of all its pools."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.statements: list[str] = []
+
+    def _open_pool(self, options: PoolOptions) -> PostgresPool:
+        return self._owned(WatchedPool(self.settings.stores.database_url, options, self.statements))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import stat
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,6 +12,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from tests.integration.postgres.statements import WatchedContainer
+from typer.testing import CliRunner
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.bootstrap import Container
@@ -18,7 +23,7 @@ from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
-from agentic_rag.operations.backups.backup import TakenAway
+from agentic_rag.operations.backups.backup import ErasureRecord, RevokedKey, TakenAway, decode_erasures
 from agentic_rag.operations.backups.narrow_rights import NarrowedRights
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.access import Hiding, ReadIdentity, hide_principals
@@ -27,6 +32,8 @@ from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, Work
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import WorkspaceKind
+from agentic_rag_cli.main import app
+from agentic_rag_cli.wiring import Wiring
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -226,3 +233,61 @@ async def test_a_list_of_before_the_backup_narrows_nothing(
 
     assert told.narrowed.documents == 0
     assert await readers_in(after, made.ref) == {"opened": ()}
+
+
+async def test_revoking_many_keys_again_costs_two_statements_a_key(
+    migrated_database: str, fresh_redis: str, tmp_path: Path
+) -> None:
+    system = WatchedContainer(system_at(migrated_database, fresh_redis, tmp_path).settings)
+    await system.first_access.ensure_organisation()
+    keys = [await system.api_keys.create(DEFAULT_ORG_ID, KeyWish(f"k{one}", Role.VIEWER), "test") for one in range(24)]
+    revoked = [RevokedKey(DEFAULT_ORG_ID, one.key.key_id, "2026-11-28T12:00:00+00:00") for one in keys]
+    costs: list[int] = []
+    for records in (revoked[:4], revoked[4:]):
+        system.statements.clear()
+        told = await system.reapply_erasures.run([*records, *records])
+        costs.append(len(system.statements))
+        assert told.keys == len(records)
+    await system.aclose()
+
+    assert costs[1] - costs[0] == 2 * (len(revoked[4:]) - 4)
+
+
+async def test_the_command_lists_what_a_restore_must_not_bring_back(
+    migrated_database: str, fresh_redis: str, tmp_path: Path
+) -> None:
+    system = system_at(migrated_database, fresh_redis, tmp_path)
+    await system.first_access.ensure_organisation()
+    key = await system.api_keys.create(DEFAULT_ORG_ID, KeyWish("left", Role.MEMBER), "test")
+    workspace = (
+        await system.administer.create_workspace(DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test")
+    ).ref
+    for path in ("kept", "erased"):
+        await text(system, workspace, path)
+    documents = {path: one.document_id for path, one in (await documents_in(system, workspace)).items()}
+    await system.document_access.change(ADMIN, workspace, documents["kept"], (ADA,))
+    await system.delete.run(workspace, documents["erased"])
+    await system.api_keys.revoke(DEFAULT_ORG_ID, key.key.key_id, "test")
+    expected = await list_of(system)
+    file, wiring = tmp_path / "erasures.jsonl", Wiring(settings=lambda: system.settings)
+
+    async def run(*arguments: str) -> str:
+        given = ["backup", arguments[0], str(file), "--json", *arguments[1:]]
+        done = await asyncio.to_thread(CliRunner().invoke, app, given, obj=wiring)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    told = json.loads(await run("erasures"))
+    listed = decode_erasures(file.read_bytes(), "here")
+    await system.document_access.change(ADMIN, workspace, documents["kept"], (), all_versions=True)
+    again = json.loads(await run("reapply"))
+    await system.aclose()
+
+    assert told == {"erasures": 1, "keys": 1, "rights": 2}
+    assert [_without_time(one) for one in listed] == [_without_time(one) for one in expected]
+    assert (again["documents"], again["keys"], again["narrowed"]["documents"]) == (0, 0, 1)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def _without_time(record: TakenAway) -> TakenAway:
+    return record if isinstance(record, ErasureRecord | RevokedKey) else replace(record, read_at="")

@@ -8,16 +8,14 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
-from tests.integration.postgres.statements import WatchedPool
+from tests.integration.postgres.statements import WatchedContainer
 from tests.waiting import eventually
 
-from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.context.prepare_context import ContextPart, ContextRequest
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
-from agentic_rag.bootstrap import Container
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
-from agentic_rag.settings import Settings, load_settings
+from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role
 from agentic_rag.workspaces.administer import NewWorkspace
 
@@ -31,17 +29,6 @@ STATEMENTS = {
 }
 """Words by which each statement of an answer is known."""
 ASKER = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
-
-
-class WatchedContainer(Container):
-    """The product's wiring; `statements` are those of all its pools."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self.statements: list[str] = []
-
-    def _open_pool(self, options: PoolOptions) -> PostgresPool:
-        return self._owned(WatchedPool(self.settings.stores.database_url, options, self.statements))
 
 
 async def test_an_uncached_answer_waits_for_four_statements(

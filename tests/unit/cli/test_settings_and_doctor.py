@@ -9,7 +9,7 @@ import shutil
 import socket
 import tempfile
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import asyncpg
@@ -26,6 +26,7 @@ from agentic_rag_cli.commands.operations.doctor import (
     check_postgres,
     check_python,
     check_redis,
+    judge_clock,
     judge_redis,
     judge_silence,
     tell_workers,
@@ -273,3 +274,28 @@ def test_a_check_that_does_not_end_is_a_failure_only_where_the_machine_had_time_
     check = judge_silence("system", load, cores)
 
     assert (check.status, check.code) == found
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code", "told"),
+    [
+        (0.0, "", "as the database's"),
+        (-4.0, "", "as the database's"),
+        (-90.0, "CLOCK_SKEWED", "90 s behind"),
+        (3600.0, "CLOCK_SKEWED", "3600 s ahead of"),
+    ],
+)
+def test_a_clock_that_is_not_the_databases_is_told(seconds: float, code: str, told: str) -> None:
+    before = datetime(2026, 11, 28, 12, tzinfo=UTC)
+    after = before + timedelta(seconds=0.2)
+
+    check = judge_clock(before, before + timedelta(seconds=seconds), after)
+
+    assert (check.status, check.code or "") == ("degraded" if code else "ok", code)
+    assert told in check.detail
+
+
+def test_a_slow_answer_is_no_skewed_clock() -> None:
+    before = datetime(2026, 11, 28, 12, tzinfo=UTC)
+
+    assert judge_clock(before, before + timedelta(seconds=18), before + timedelta(seconds=19)).status == "ok"

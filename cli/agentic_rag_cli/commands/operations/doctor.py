@@ -8,7 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import typer
@@ -41,6 +41,8 @@ _MENDED_REDIS = {"Redis": (7, 4), "Valkey": (7, 2)}
 """The oldest versions that their makers still mend, as of November 2026."""
 _LEAST_NEO4J = 5
 _ANSWER_SECONDS = 5
+_CLOCKS_APART = timedelta(seconds=5)
+"""A time service keeps machines within a tenth of a second; a busy machine answers later than that."""
 _BUSY = 2
 """Processes that run or wait to, by core, from which on a check that does not end says nothing of the servers."""
 
@@ -186,9 +188,27 @@ async def check_postgres(database_url: str) -> list[Check]:
         return [failure("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
     try:
         checks = [await try_postgres(connection) or _check_version(connection), await _check_vector(connection)]
+        before, there = datetime.now(UTC), await connection.fetchval("SELECT clock_timestamp()")
+        checks.append(judge_clock(before, there, datetime.now(UTC)))
     finally:
         await connection.close()
     return [*checks, await _attempt("migrations", lambda: _migrations(database_url))]
+
+
+def judge_clock(before: datetime, there: datetime, after: datetime) -> Check:
+    """Whether the clock of the database's machine, read between two looks at this one's, is right by this one."""
+    apart = max(before - there, there - after, timedelta())
+    if apart < _CLOCKS_APART:
+        return ok("clock", "as the database's")
+    side = "behind" if there < before else "ahead of"
+    return Check(
+        "clock",
+        DEGRADED,
+        f"the database's clock is {apart.total_seconds():.0f} s {side} this machine's",
+        "CLOCK_SKEWED",
+        "Synchronise the clocks of both machines (chrony, systemd-timesyncd): keys end too early or too late, "
+        "and workers that live look dead.",
+    )
 
 
 def _check_version(connection: asyncpg.Connection) -> Check:
