@@ -75,3 +75,14 @@ async def test_a_long_answer_is_compressed_for_a_client_that_takes_it_and_a_shor
     assert len(packed) < len(plain.content) / 3
     assert "content-encoding" not in plain.headers
     assert "content-encoding" not in short.headers
+
+
+@pytest.mark.parametrize("taken", ["gzip;q=0", "br, gzip; q=0.000, identity"])
+async def test_a_client_that_refuses_gzip_is_sent_none(taken: str) -> None:
+    async with client(Container()) as http:
+        answer = await http.get("/openapi.json", headers={"accept-encoding": taken})
+        less = await http.get("/openapi.json", headers={"accept-encoding": "gzip;q=0.5"})
+
+    assert "content-encoding" not in answer.headers
+    assert "Accept-Encoding" in answer.headers["vary"]
+    assert less.headers["content-encoding"] == "gzip"
