@@ -45,6 +45,9 @@ export async function firstDay() {
   await made.locator("[name=name]").fill("first day");
   await made.getByRole("button").press("Enter");
   await page.waitForFunction(() => document.querySelector(".workspace select").selectedOptions[0].textContent === "first day");
+  await go(page, "#/evaluation");
+  const command = await page.locator("rag-evaluation code").first().textContent();
+  told("first day: a command to copy takes a name with a blank", command.includes("--workspace 'first day' "), command);
   await go(page, "#/ask");
   await page.getByRole("button", { name: "Load the sample corpus" }).waitFor();
   told("first day: an empty workspace offers the sample", true);
@@ -67,6 +70,12 @@ export async function firstDay() {
   }
   told("first day: three PDFs become ready while they are looked at", true, names.join(", "));
   await go(page, "#/ask");
+  const workspaces = page.locator(".workspace select");
+  await workspaces.selectOption({ label: "documents" });
+  await page.getByRole("heading", { name: "Questions to begin with" }).waitFor();
+  await workspaces.selectOption({ label: "first day" });
+  await page.getByRole("heading", { name: "Ask about your documents" }).waitFor();
+  told("first day: questions over the sample are proposed where it is, not beside other documents", (await page.locator("button.proposal").count()) === 0);
   await ask(page, QUESTION);
   const answer = page.locator("rag-answer").first();
   told("first day: the answer is grounded", (await answer.locator(".outcome .chip").textContent()) === "Grounded");

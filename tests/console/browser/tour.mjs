@@ -349,6 +349,10 @@ async function screens() {
         await look(page, `source-${name}`);
         await page.keyboard.press("Escape");
       }
+      if (screen === "jobs" && name === "narrow") {
+        const shown = await page.locator("rag-jobs td[data-column='Attempts']").first().evaluate((one) => getComputedStyle(one, "::before").content);
+        told("narrow: a figure says what it is", /Attempts/.test(shown), shown);
+      }
       if (screen === "graph") {
         await page.getByLabel("A name, an identifier").fill("SKN-03");
         await page.getByRole("button", { name: "Find" }).click();
@@ -369,6 +373,8 @@ async function screens() {
         await page.getByText("Every quote stands in its source").waitFor();
         await page.getByRole("button", { name: "Ask again as it was" }).click();
         await page.getByRole("link", { name: "Open the new run" }).waitFor();
+        const reason = "skipped, the organisation has not switched web access on; no search engine is configured";
+        await page.locator(".waterfall .figure").last().evaluate((one, text) => (one.textContent = text), reason);
         await look(page, `run-${name}`);
       }
     }
@@ -407,6 +413,18 @@ async function faults() {
   await page.getByText("The server does not answer").first().waitFor();
   told("a server that is away: said, and the question kept", (await page.locator("#question").inputValue()) === QUESTION);
   await page.unroute("**/graphql");
+  await ask(page, QUESTION);
+  let answer;
+  const held = new Promise((resolve) => (answer = resolve));
+  const refusal = { status: 404, contentType: "application/json", body: '{"error":{"code":"PAGE_NOT_SHOWN","message":"x"}}' };
+  await page.route("**/citations/*.png", (route) => held.then(() => route.fulfill(refusal)));
+  await page.locator("button.marker").first().click();
+  await page.getByText("Drawing the page").waitFor();
+  answer();
+  await page.getByText("The page cannot be shown").waitFor();
+  told("a page that is not drawn: said, with its text", await page.locator("dialog[open] mark").isVisible());
+  await page.keyboard.press("Escape");
+  await page.unroute("**/citations/*.png");
   await page.evaluate(() => (location.hash = "#/knowledge"));
   await page.locator(".drop input[type=file]").waitFor({ state: "attached" });
   await page.route("**/graphql", (route) =>

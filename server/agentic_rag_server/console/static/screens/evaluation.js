@@ -2,7 +2,7 @@
 
 import { Part, empty, faultNote, html, icon, nothing, repeat, svg, waiting } from "../shared/element.js";
 import { graphql } from "../shared/api.js";
-import { ago, count, duration, plural, sentence, when } from "../shared/format.js";
+import { ago, count, duration, plural, quoted, sentence, when } from "../shared/format.js";
 import { OUTCOMES } from "../shared/outcomes.js";
 import { LESS_IS_BETTER, compare, percent, titleOf } from "../shared/reports.js";
 import { EVALUATION, EVALUATIONS, EVALUATION_REPORT } from "../operations/evaluation.js";
@@ -95,7 +95,7 @@ class RagEvaluation extends Part {
   list() {
     if (!this.evaluations) return this.fault ? nothing : waiting();
     if (!this.evaluations.length) {
-      const command = `rag eval --workspace ${this.given.workspace.name} --dataset questions.jsonl --background`;
+      const command = `rag eval --workspace ${quoted(this.given.workspace.name)} --dataset questions.jsonl --background`;
       return empty("Nothing was evaluated yet", html`Write down questions with their answers, and have a worker ask them: <code>${command}</code>`);
     }
     // In the order of time: the second is compared with the first.

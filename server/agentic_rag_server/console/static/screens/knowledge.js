@@ -3,7 +3,7 @@
 import { Part, empty, faultNote, html, icon, nothing, repeat, waiting } from "../shared/element.js";
 import { change, graphql, save } from "../shared/api.js";
 import { follow } from "../shared/follow.js";
-import { ago, bytes, count, dollars, plural, sentence, when, words } from "../shared/format.js";
+import { ago, bytes, count, dollars, plural, reason, sentence, when, words } from "../shared/format.js";
 import { uploads } from "../shared/uploads.js";
 import { DELETE_DOCUMENT, DOCUMENTS, DOCUMENT_EVENTS, REINGEST, RESTORE, WITHDRAW } from "../operations/knowledge.js";
 import "../shared/confirm.js";
@@ -195,7 +195,7 @@ class RagKnowledge extends Part {
         <td>
           <span class="document-title">${one.title}</span>
           <span class="small block mono">${one.sourcePath}</span>
-          ${one.error ? html`<span class="block bad-text">${one.error.message}</span>` : nothing}
+          ${one.error ? html`<span class="block bad-text">${reason(one.error.message)}</span>` : nothing}
           ${one.unreadPages ? html`<span class="block warn-text">${unread(one.unreadPages)}</span>` : nothing}
           ${one.recognisedPages
             ? html`<span class="block small">
@@ -311,7 +311,8 @@ class RagKnowledge extends Part {
 
 function unread({ count: lost, pages, unit, numbers }) {
   const which = unit === "page" && numbers.length ? ` (${numbers.join(", ")}${lost > numbers.length ? ", …" : ""})` : "";
-  return `${plural(lost, unit)} of ${count(pages)} cannot be read${which}: answers know nothing of ${lost === 1 ? "it" : "them"}.`;
+  const what = unit === "part" ? " (pages, pictures or files in it)" : "";
+  return `${plural(lost, unit)} of ${count(pages)}${what} cannot be read${which}: answers know nothing of ${lost === 1 ? "it" : "them"}.`;
 }
 
 customElements.define("rag-knowledge", RagKnowledge);

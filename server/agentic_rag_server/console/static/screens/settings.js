@@ -132,7 +132,7 @@ class RagSettings extends Part {
         <dt>Id</dt><dd class="mono">${workspace.id}</dd>
       </dl>
       ${may
-        ? html`<form class="row" @submit=${this.rename}>
+        ? html`<form class="row search" @submit=${this.rename}>
               <label class="grow"><span>Name</span><input name="name" required maxlength="200" .value=${workspace.name} /></label>
               <button ?disabled=${this.busy === "rename"}>Rename</button>
             </form>

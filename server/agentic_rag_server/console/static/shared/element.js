@@ -12,6 +12,18 @@ export class Part extends LitElement {
     return this;
   }
 
+  // On a narrow screen the cells of a table stand below each other: each but the first says its column then.
+  updated() {
+    for (const table of this.querySelectorAll("table.stack")) {
+      const names = [...table.tHead.rows[0].cells].map((cell) => (cell.querySelector(".unseen") ? "" : cell.textContent.trim()));
+      for (const row of table.tBodies[0].rows) {
+        for (const cell of row.cells) {
+          if (cell.cellIndex && names[cell.cellIndex]) cell.dataset.column = names[cell.cellIndex];
+        }
+      }
+    }
+  }
+
   // Runs work that may fail; a fault is shown by `faultNote`, and `busy` names what is under way.
   async attempt(name, work) {
     this.fault = null;

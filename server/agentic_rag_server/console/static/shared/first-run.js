@@ -12,7 +12,9 @@ class RagFirstRun extends Part {
   static properties = { given: { attribute: false }, found: { state: true }, questions: { state: true } };
 
   willUpdate(changed) {
-    if (changed.has("given") && this.given.workspace?.id !== changed.get("given")?.workspace?.id) this.look();
+    if (!changed.has("given") || this.given.workspace?.id === changed.get("given")?.workspace?.id) return;
+    this.found = this.questions = null;
+    this.look();
   }
 
   connectedCallback() {
@@ -30,7 +32,7 @@ class RagFirstRun extends Part {
     const workspaceId = this.given.workspace?.id;
     if (!workspaceId) return;
     const found = await this.attempt("look", () => graphql(HAS_DOCUMENTS, { workspaceId, landmark: LANDMARK }));
-    if (!found) return;
+    if (!found || workspaceId !== this.given.workspace?.id) return;
     this.found = {
       isEmpty: found.any.nodes.length === 0,
       isSample: found.sample.nodes.length > 0,
@@ -67,7 +69,7 @@ class RagFirstRun extends Part {
       ${this.found.isReady && !uploads.unfinished
         ? nothing
         : waiting("The documents are being read. The first questions can be asked in a moment.")}
-      ${this.questions && this.found.isReady && !uploads.unfinished
+      ${this.questions && this.found.isSample && this.found.isReady && !uploads.unfinished
         ? html`<h2>Questions to begin with</h2>
             <ul class="plain-list proposals">
               ${this.questions.map(

@@ -50,6 +50,15 @@ export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value
 export const words = (name) => name.toLowerCase().replaceAll("_", " ");
 export const sentence = (name) => words(name).replace(/^./, (letter) => letter.toUpperCase());
 
+// A reason of the server as a sentence of its own: names that it puts between backticks are plain words here.
+export function reason(message) {
+  const said = message.replaceAll("`", "").replace(/^./u, (letter) => letter.toUpperCase());
+  return /[.!?…]$/.test(said) ? said : `${said}.`;
+}
+
+// A name as one word of a command line.
+export const quoted = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
+
 // An address of somebody else as text: nobody opens it by accident.
 export const defanged = (url) => url.replace(/^http/i, "hxxp").replaceAll(".", "[.]");
 

@@ -39,6 +39,7 @@ class RagSource extends Part {
   // The page as a picture; where the server has none the text is enough.
   async draw() {
     const wanted = this.citation;
+    this.page = { isComing: true };
     try {
       const answer = await evidence(`/v1/runs/${this.runId}/citations/${wanted.marker}.png`);
       const lines = Number(answer.headers.get("x-marked-lines"));
@@ -51,7 +52,7 @@ class RagSource extends Part {
       if (lines) this.view = "page";
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      if (this.citation === wanted) this.page = { why: error.message };
+      if (this.citation === wanted) this.page = { isMissing: true };
     }
   }
 
@@ -109,6 +110,7 @@ class RagSource extends Part {
   }
 
   tabs() {
+    if (this.page?.isComing) return html`<span class="small" role="status">Drawing the page …</span>`;
     if (!this.page?.address) return nothing;
     const views = [
       ["page", "Page"],
@@ -159,6 +161,7 @@ class RagSource extends Part {
     const from = citation.sourceSpan.start - start;
     const to = citation.sourceSpan.end - start;
     return html`
+      ${this.page?.isMissing ? html`<p class="note">The page cannot be shown. This is the text that was read from it.</p>` : nothing}
       ${start > 0 ? html`<button class="plain" @click=${() => this.more("ahead")}>Show what stands before</button>` : nothing}
       <div class="source-text">${cut(text, 0, from)}<mark>${cut(text, from, to)}</mark>${cut(text, to)}</div>
       ${end < characters ? html`<button class="plain" @click=${() => this.more("behind")}>Show what follows</button>` : nothing}

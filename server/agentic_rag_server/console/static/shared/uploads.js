@@ -1,6 +1,7 @@
 // Uploads of a tab: files wait in a queue, two go at one time, and each tells how far it is.
 
 import { Fault, upload } from "./api.js";
+import { reason } from "./format.js";
 import { ESTIMATE_UPLOAD, UPLOAD } from "../operations/knowledge.js";
 
 const AT_ONE_TIME = 2;
@@ -40,7 +41,7 @@ export class Uploads extends EventTarget {
         item.text = found.embedding ? "" : found.errorMessage ?? "This file could not be read.";
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
-        item.text = error.message;
+        item.text = reason(error.message);
       }
       if (item.state === "unread") item.state = "told";
     }
@@ -98,7 +99,7 @@ export class Uploads extends EventTarget {
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       item.state = "failed";
-      item.text = error.message;
+      item.text = reason(error.message);
     }
   }
 
