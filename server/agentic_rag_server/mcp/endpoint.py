@@ -40,7 +40,9 @@ class McpEndpoint:
             principal = await principal_of(request, self._parts.identity)
         except Unauthenticated as error:
             response = error_response(request, error)
-            challenge = CHALLENGE["www-authenticate"]
+            # RFC 6750 §3.1: not said to a client that sent none.
+            fault = ', error="invalid_token"' if "authorization" in request.headers else ""
+            challenge = f"{CHALLENGE['www-authenticate']}{fault}"
             response.headers["www-authenticate"] = f'{challenge}, resource_metadata="{base_url}{METADATA_PATH}{PATH}"'
             await response(scope, receive, send)
             return

@@ -25,6 +25,9 @@ class ResourceMetadata(Model, frozen=True, rename=None):
     authorization_servers: Annotated[
         list[str] | UnsetType, Meta(description="Left out where the server takes API keys only.")
     ] = UNSET
+    scopes_supported: Annotated[
+        list[str] | UnsetType, Meta(description="What a client asks the issuer for; left out where that is nothing.")
+    ] = UNSET
 
 
 class ResourceMetadataEndpoint(Endpoint):
@@ -57,11 +60,13 @@ class ResourceMetadataEndpoint(Endpoint):
         return self._answer(request)
 
     def _answer(self, request: Request) -> Response:
-        issuer = self._parts.options.issuer
+        issuer, scopes = self._parts.options.issuer, self._parts.options.sign_in_scope.split()
+        has_issuer = issuer.startswith(("https://", "http://"))
         body = ResourceMetadata(
             resource=f"{str(request.base_url).rstrip('/')}{_RESOURCE}",
             resource_name="agentic-rag",
             bearer_methods_supported=["header"],
-            authorization_servers=[issuer] if issuer.startswith(("https://", "http://")) else UNSET,
+            authorization_servers=[issuer] if has_issuer else UNSET,
+            scopes_supported=scopes if has_issuer and len(scopes) > 1 else UNSET,
         )
         return answer(body, headers=_PUBLIC)
