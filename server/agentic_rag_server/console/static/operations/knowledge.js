@@ -126,6 +126,18 @@ export const ADD_SOURCE = /* GraphQL */ `
   }
 `;
 
+export const ESTIMATE_CRAWL = /* GraphQL */ `
+  query EstimateCrawl($input: CrawlInput!) {
+    estimateCrawl(input: $input) { pages size seconds tokens costUsd knownPages pagesLeft }
+  }
+`;
+
+export const CRAWL = /* GraphQL */ `
+  mutation Crawl($input: CrawlInput!) {
+    crawl(input: $input) { jobId userErrors { code message path } }
+  }
+`;
+
 export const KEYS_IN_HAND = /* GraphQL */ `
   query KeysInHand {
     modelSettings { mustBringKey defaultModel embedding }

@@ -9,6 +9,7 @@ import { DELETE_DOCUMENT, DOCUMENTS, DOCUMENT_EVENTS, REINGEST, RESTORE, WITHDRA
 import "../shared/confirm.js";
 import "../shared/drop-zone.js";
 import "../shared/guidelines.js";
+import "../shared/crawl.js";
 import "../shared/sources.js";
 
 const PAGE = 50;
@@ -159,6 +160,7 @@ class RagKnowledge extends Part {
         ${faultNote(this.fault)} ${this.list()}
       </section>
       ${this.allows("MANAGE_SOURCES") ? html`<rag-sources .given=${this.given}></rag-sources>` : nothing}
+      ${this.allows("CRAWL_WEB") ? html`<rag-crawl .given=${this.given}></rag-crawl>` : nothing}
       <rag-confirm></rag-confirm>
     `;
   }
