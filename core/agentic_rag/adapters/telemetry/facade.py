@@ -14,7 +14,10 @@ from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
 from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, carrier_of
 from agentic_rag.kernel.telemetry import Span, TelemetryExport
 
-_ids: ContextVar[Mapping[str, str]] = ContextVar("agentic_rag_ids", default=MappingProxyType({}))
+_NONE: Mapping[str, str] = MappingProxyType({})
+_ids: ContextVar[Mapping[str, str]] = ContextVar("agentic_rag_ids", default=_NONE)
+_attributes: ContextVar[Mapping[str, str]] = ContextVar("agentic_rag_id_attributes", default=_NONE)
+"""The same as attributes of spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,7 @@ class ProcessTelemetry:
     def span(
         self, name: str, attributes: Attributes | None = None, carrier: Mapping[str, str] | None = None
     ) -> AbstractContextManager[Span]:
-        ids = {f"rag.{key.removesuffix('_id')}.id": value for key, value in _ids.get().items()}
-        return self._tracer.span(name, {**ids, **(attributes or {})} if ids else attributes, carrier)
+        return self._tracer.span(name, attributes, carrier, _attributes.get())
 
     def carrier(self) -> Mapping[str, str]:
         return carrier_of(self._tracer.current())
@@ -84,10 +86,12 @@ class ProcessTelemetry:
 
     @contextmanager
     def bind(self, **ids: str) -> Generator[None]:
-        before = _ids.set({**_ids.get(), **ids})
+        named = {f"rag.{key.removesuffix('_id')}.id": value for key, value in ids.items()}
+        before, before_of_spans = _ids.set({**_ids.get(), **ids}), _attributes.set({**_attributes.get(), **named})
         try:
             yield
         finally:
+            _attributes.reset(before_of_spans)
             _ids.reset(before)
 
     def exposition(self) -> tuple[bytes, str]:

@@ -13,11 +13,19 @@ from threading import Event, Thread
 
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.metrics.export import MetricExporter
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from agentic_rag.adapters.telemetry.logging import library_fields
 from agentic_rag.adapters.telemetry.otlp_exporters import Tell, export_logs_to, export_metrics_to, export_spans_to
-from agentic_rag.adapters.telemetry.otlp_values import Origin, metrics_of, record_limits_of, record_of, span_of
+from agentic_rag.adapters.telemetry.otlp_values import (
+    SAMPLED,
+    Origin,
+    metrics_of,
+    record_limits_of,
+    record_of,
+    spans_of,
+)
 from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
 from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan, Sampler
 from agentic_rag.kernel.telemetry import ExportBatches, OtlpTarget, TelemetryExport
@@ -55,14 +63,14 @@ class OtlpExport:
         batches, origin, exporter = export.spans, self._origin, export_spans_to(target, self._tell)
         self._stops.append(exporter.shutdown)
         processor = BatchSpanProcessor(
-            exporter,
+            _LateSpans(exporter, origin, batches),
             max_queue_size=batches.most_waiting,
             schedule_delay_millis=1000 * batches.delay_seconds,
             max_export_batch_size=batches.size,
         )
 
         def record(span: RecordedSpan) -> None:
-            processor.on_end(span_of(span, origin, batches))
+            processor.on_end(_EndedSpan(span))
 
         self.tracer = LightTracer(Sampler(export.sampler, export.sampled_share), record)
         self._endings.append(processor.shutdown)
@@ -96,6 +104,31 @@ class OtlpExport:
         """Export what waits, within `END_SECONDS`: each signal may wait for a collector that does not answer."""
         _end_together(self._endings)
         _end_together(self._stops)
+
+
+class _EndedSpan(ReadableSpan):
+    """A span that waits for its export. It is made a value of the SDK by the thread that exports, many at a time: made
+    one by one between other work, it takes the answer several times as long.
+    """
+
+    context = SAMPLED  # type: ignore[assignment]
+
+    def __init__(self, recorded: RecordedSpan) -> None:
+        self.recorded = recorded
+
+
+class _LateSpans(SpanExporter):
+    """Makes ended spans values of the SDK, and exports them."""
+
+    def __init__(self, exporter: SpanExporter, origin: Origin, limits: ExportBatches) -> None:
+        self._exporter, self._origin, self._limits = exporter, origin, limits
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        ended = [one.recorded for one in spans if isinstance(one, _EndedSpan)]
+        return self._exporter.export(spans_of(ended, self._origin, self._limits))
+
+    def shutdown(self) -> None:
+        self._exporter.shutdown()
 
 
 def _end_together(endings: Sequence[Callable[[], None]]) -> None:

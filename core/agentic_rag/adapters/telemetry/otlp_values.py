@@ -58,6 +58,8 @@ _MOST_ATTRIBUTES = 128
 """Of a log record where the operator sets no limit (OpenTelemetry specification 1.48, "Attribute Limits")."""
 _FAILED, _UNSET = Status(StatusCode.ERROR), Status(StatusCode.UNSET)
 _SAMPLED, _UNSAMPLED = TraceFlags(TraceFlags.SAMPLED), TraceFlags(TraceFlags.DEFAULT)
+SAMPLED = SpanContext(1, 1, is_remote=False, trace_flags=_SAMPLED)
+"""The context of a span that is exported, whichever it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +88,20 @@ def origin_of(attributes: Mapping[str, str], version: str) -> Origin:
     return Origin(_HashedResource(attributes), InstrumentationScope("agentic_rag", version))
 
 
-def span_of(one: RecordedSpan, origin: Origin, limits: ExportBatches) -> ReadableSpan:
-    """An ended span."""
-    trace_id = int(one.trace_id, 16)
+def spans_of(ended: Iterable[RecordedSpan], origin: Origin, limits: ExportBatches) -> list[ReadableSpan]:
+    """Ended spans."""
+    return [_span_of(one, origin, limits) for one in ended]
+
+
+def _context(trace_id: str, span_id: str) -> SpanContext:
+    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=False, trace_flags=_SAMPLED)
+
+
+def _span_of(one: RecordedSpan, origin: Origin, limits: ExportBatches) -> ReadableSpan:
     return ReadableSpan(
         one.name,
-        SpanContext(trace_id, int(one.span_id, 16), is_remote=False, trace_flags=_SAMPLED),
-        SpanContext(trace_id, int(one.parent_id, 16), is_remote=False, trace_flags=_SAMPLED) if one.parent_id else None,
+        _context(one.trace_id, one.span_id),
+        _context(one.trace_id, one.parent_id) if one.parent_id else None,
         origin.resource,
         _limited(one.attributes, limits),
         kind=SpanKind.CLIENT if CALL_OF_A_MODEL in one.attributes else SpanKind.INTERNAL,
@@ -104,9 +113,9 @@ def span_of(one: RecordedSpan, origin: Origin, limits: ExportBatches) -> Readabl
 
 
 def _limited(attributes: Mapping[str, str | int | float | bool], limits: ExportBatches) -> Attributes:
-    """A copy within the limits. Without any it is a dict, at a tenth of the time."""
+    """Those within the limits. Without any they are a dict, at a tenth of the time."""
     if limits.attribute_count is None and limits.attribute_length is None:
-        return dict(attributes)
+        return attributes
     return BoundedAttributes(limits.attribute_count, attributes, max_value_len=limits.attribute_length)
 
 

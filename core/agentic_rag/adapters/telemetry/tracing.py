@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 from agentic_rag.kernel.errors import AgenticRagError
 
 Attributes = Mapping[str, str | int | float | bool]
 
+NO_IDS: Mapping[str, str] = MappingProxyType({})
 TRACEPARENT = "traceparent"
 _PATTERN = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 
@@ -51,7 +53,8 @@ class LightSpan:
     @property
     def span_id(self) -> str:
         """16 hex digits."""
-        self._span_id = self._span_id or _random_hex(8)
+        # Unlike the id of a trace it leads to nothing: it need not be hard to guess.
+        self._span_id = self._span_id or f"{random.getrandbits(64) or 1:016x}"
         return self._span_id
 
     @property
@@ -78,10 +81,18 @@ class RecordedSpan(LightSpan):
 
     __slots__ = ("_record", "attributes", "began", "ended", "has_failed", "name", "parent_id")
 
-    def __init__(self, trace_id: str, name: str, attributes: Attributes | None, parent_id: str, record: Record) -> None:
+    def __init__(
+        self,
+        trace_id: str,
+        name: str,
+        attributes: dict[str, str | int | float | bool],
+        parent_id: str,
+        record: Record,
+    ) -> None:
+        """`attributes` become the span's own."""
         super().__init__(trace_id)
         self.name = name
-        self.attributes: dict[str, str | int | float | bool] = dict(attributes) if attributes else {}
+        self.attributes = attributes
         self.parent_id = parent_id
         """Empty for the root of a trace."""
         self.began = self.ended = 0
@@ -142,16 +153,23 @@ class LightTracer:
         self._record = record
 
     def span(
-        self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
+        self,
+        name: str,
+        attributes: Attributes | None,
+        carrier: Mapping[str, str] | None,
+        ids: Mapping[str, str] = NO_IDS,
     ) -> AbstractContextManager[LightSpan]:
-        """A child of the carrier's span, else of the current one, else the root of a new trace."""
+        """A child of the carrier's span, else of the current one, else the root of a new trace. `ids` are attributes
+        too.
+        """
         parent = read_carrier(carrier) or _current.get()
         trace_id = _random_hex(16) if parent is None else parent.trace_id
         if self._record is None:
             return LightSpan(trace_id, sampled=parent is None or parent.sampled)
         if not self._sampler.samples(trace_id, parent):
             return LightSpan(trace_id, sampled=False)
-        return RecordedSpan(trace_id, name, attributes, "" if parent is None else parent.span_id, self._record)
+        told: dict[str, str | int | float | bool] = {**ids, **(attributes or {})}
+        return RecordedSpan(trace_id, name, told, "" if parent is None else parent.span_id, self._record)
 
     def current(self) -> TraceContext | None:
         """The trace context of the running code."""
