@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from tests.plants import Mutant, Patch, Where, nothing_awaited
+from tests.soak.facts import SERIAL
 
 
 def _remembering(key: Callable[[Any], Hashable], change: Callable[[Any], Any] = lambda run: run) -> Any:
@@ -22,7 +23,7 @@ def _remembering(key: Callable[[Any], Hashable], change: Callable[[Any], Any] = 
         async def remembered(self: Any, principal: Any, question: Any, watch: Any = None) -> Any:
             if key(question) not in known:
                 run = await ask(self, principal, question, watch)
-                if "-" not in run.answer.text:
+                if not SERIAL.search(run.answer.text):
                     return run
                 known[key(question)] = change(run)
             return known[key(question)]
@@ -36,6 +37,19 @@ def _grounded(run: Any) -> Any:
     from agentic_rag.answering.answer import Outcome
 
     return replace(run, answer=replace(run.answer, outcome=Outcome.GROUNDED))
+
+
+def _doubting(patch: Patch) -> None:
+    from agentic_rag.answering.answer import Outcome
+    from agentic_rag.answering.ask import AnswerQuestion
+
+    ask = AnswerQuestion.ask
+
+    async def doubted(self: Any, *arguments: Any) -> Any:
+        run = await ask(self, *arguments)
+        return replace(run, answer=replace(run.answer, outcome=Outcome.UNCERTAIN))
+
+    patch(AnswerQuestion, "ask", doubted)
 
 
 def _before_each(act: Callable[[int], Any]) -> Any:
@@ -138,6 +152,7 @@ MUTANTS: Mapping[str, Mutant] = {
         _remembering(lambda question: question.workspace, _grounded),
         "another unit's number",
     ),
+    "judged": _lie("no answer is GROUNDED", _doubting, "are judged"),
     "broken": _lie("every tenth question fails inside", _before_each(_break), "without a reason"),
     "lost": _lie("no document is read", _unread, "not READY"),
     "back": _lie("a deletion deletes nothing", _undeleted, "deleted documents"),

@@ -8,8 +8,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
-SERIAL = re.compile(r"\b[A-Z]{2}-[0-9a-f]{10}\b")
-"""Serial numbers begin with two letters of their workspace."""
+PREFIXES = {"north": "11", "south": "22", "web": "33"}
+"""The first digits of every serial number of a workspace, and of the web's."""
+SERIAL = re.compile(r"\b(?:11|22|33)\d{8}\b")
+"""Digits only: the product calls an answer GROUNDED that states them."""
 FIRST = ("Amber", "Birch", "Cedar", "Dusky", "Ember", "Fallow", "Garnet", "Hazel", "Ivory", "Jade", "Larch", "Mossy")
 SECOND = ("Falcon", "Heron", "Kestrel", "Lapwing", "Marten", "Otter", "Plover", "Raven", "Siskin", "Turnstone", "Wren")
 
@@ -40,8 +42,8 @@ class Fact:
 def make_fact(workspace: str, number: int) -> Fact:
     """The fact of this number: the same names stand in every workspace, with other serial numbers."""
     name = f"{FIRST[number % len(FIRST)]} {SECOND[number // len(FIRST) % len(SECOND)]} {number}"
-    digest = hashlib.sha256(f"{workspace} {number}".encode()).hexdigest()[:10]
-    return Fact(workspace, name, f"{workspace[:2].upper()}-{digest}")
+    digits = int.from_bytes(hashlib.sha256(f"{workspace} {number}".encode()).digest()) % 10**8
+    return Fact(workspace, name, f"{PREFIXES[workspace.split()[0]]}{digits:08}")
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Ledger:
     stale: int = 0
     """Answers with one that was erased before the question was asked."""
     wrong: int = 0
-    """Answers that are GROUNDED and state another serial number than that of the unit."""
+    """Answers that are GROUNDED and do not state the serial number of the unit and no other."""
     rotations: int = 0
     """Revoked keys that were tried."""
     revoked: int = 0
@@ -94,10 +96,10 @@ class Ledger:
         self.outcomes[outcome] += 1
         serials = set(SERIAL.findall(said))
         own = fact.serial[:2]
-        self.foreign += any(one[:2] not in (own, "WE") for one in serials)
+        self.foreign += any(one[:2] not in (own, PREFIXES["web"]) for one in serials)
         self.stale += any(one in erased_before for one in serials)
         if outcome == "GROUNDED":
-            self.wrong += bool(serials) and fact.serial not in serials
+            self.wrong += serials != {fact.serial}
 
     def erased_serials(self) -> frozenset[str]:
         return frozenset(fact.serial for fact in self.erased.values())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.bench.reports import Row, at_most, exactly
+from tests.bench.reports import Row, at_least, at_most, exactly
 from tests.soak.soak import Soak
 
 GROWTH = 1.0
 """MB a minute."""
+GROUNDED_PERCENT = 25.0
+"""Of the answers: fewer would judge too few. A fifth of the questions are about erased documents."""
 
 TABLE: Mapping[str, Callable[[Soak], Row]] = {
     "foreign": lambda one: exactly(
@@ -17,7 +19,14 @@ TABLE: Mapping[str, Callable[[Soak], Row]] = {
         one.ledger.foreign, 0,
     ),
     "stale": lambda one: exactly("answers with text that was erased before the question", one.ledger.stale, 0),
-    "wrong": lambda one: exactly("GROUNDED answers that state another unit's number", one.ledger.wrong, 0),
+    "wrong": lambda one: exactly(
+        "GROUNDED answers that state another unit's number, or none", one.ledger.wrong, 0
+    ),
+    "judged": lambda one: at_least(
+        "answers that are GROUNDED, so that they are judged",
+        100.0 * one.ledger.outcomes["GROUNDED"] / max(1, one.ledger.outcomes.total()), GROUNDED_PERCENT, " %",
+        timed=False,
+    ),
     "broken": lambda one: exactly(
         f"requests that failed without a reason ({one.ledger.refused.total():,} were refused with one)",
         one.ledger.broken.total(), 0,
