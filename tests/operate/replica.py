@@ -258,10 +258,20 @@ async def _lag(replica: str, questions: Questions, draw: Random) -> None:
             begin, end = draw.choice(lags)
             for statements in (begin, end):
                 for one in statements:
-                    await server.execute(one)
+                    await _tell(server, one)
                 await questions.until(draw.randint(*LAGS))
     finally:
         await server.close()
+
+
+async def _tell(server: asyncpg.Connection, statement: str) -> None:
+    """A replica ends statements, this one too, that are in the way of what it replays: then it is told again."""
+    while True:
+        try:
+            await server.execute(statement)
+        except asyncpg.SerializationError:
+            continue
+        return
 
 
 RELOAD = "SELECT pg_reload_conf()"
