@@ -73,6 +73,12 @@ async function byKeyboard() {
   await page.locator("dialog[open]").waitFor();
   await page.keyboard.press("Escape");
   told("keyboard: the source closes", (await page.locator("dialog[open]").count()) === 0);
+  await page.getByRole("link", { name: "Open the run" }).press("Enter");
+  await page.getByRole("button", { name: "Verify the quotes" }).press("Enter");
+  await page.getByText("Every quote stands in its source").waitFor();
+  await page.waitForTimeout(100);
+  const left = await page.evaluate(() => document.activeElement.textContent.trim());
+  told("keyboard: the focus stays on what was pressed", left === "Verify the quotes", left.slice(0, 80));
   await page.context().close();
 }
 

@@ -24,8 +24,10 @@ export class Part extends LitElement {
     }
   }
 
-  // Runs work that may fail; a fault is shown by `faultNote`, and `busy` names what is under way.
+  // Runs work that may fail; a fault is shown by `faultNote`, and `busy` names what is under way. A button that is
+  // disabled meanwhile loses the focus, and has it back afterwards.
   async attempt(name, work) {
+    const pressed = this.contains(document.activeElement) ? document.activeElement : null;
     this.fault = null;
     this.busy = name;
     this.requestUpdate();
@@ -40,6 +42,9 @@ export class Part extends LitElement {
     } finally {
       this.busy = "";
       this.requestUpdate();
+      this.updateComplete.then(() => {
+        if (document.activeElement === document.body) pressed?.focus({ preventScroll: true });
+      });
     }
   }
 
