@@ -15,8 +15,8 @@ export const DOCUMENT = /* GraphQL */ `
 
 export const DOCUMENTS = /* GraphQL */ `
   ${DOCUMENT}
-  query Documents($workspaceId: ID!, $after: String, $first: Int!, $statuses: [DocumentStatus!]) {
-    documents(workspaceId: $workspaceId, after: $after, first: $first, statuses: $statuses) {
+  query Documents($workspaceId: ID!, $after: String, $first: Int!, $statuses: [DocumentStatus!], $filter: DocumentFilterInput) {
+    documents(workspaceId: $workspaceId, after: $after, first: $first, statuses: $statuses, filter: $filter) {
       nodes { ...DocumentView }
       pageInfo { hasNextPage endCursor }
     }

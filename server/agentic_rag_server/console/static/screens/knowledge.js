@@ -33,8 +33,7 @@ class RagKnowledge extends Part {
 
   constructor() {
     super();
-    this.statuses = "";
-    this.open = "";
+    this.statuses = this.words = this.open = "";
   }
 
   connectedCallback() {
@@ -52,6 +51,7 @@ class RagKnowledge extends Part {
   willUpdate(changed) {
     if (!changed.has("given") || this.given.workspace?.id === changed.get("given")?.workspace?.id) return;
     this.documents = this.certificate = null;
+    this.words = "";
     this.hasMore = false;
     this.load();
     this.unfollow?.();
@@ -66,7 +66,8 @@ class RagKnowledge extends Part {
     if (!this.documents) return;
     const before = this.documents.find((one) => one.id === document.id);
     const others = this.documents.filter((one) => one !== before);
-    const isWanted = !this.statuses || this.statuses.split(" ").includes(document.status);
+    const hasState = !this.statuses || this.statuses.split(" ").includes(document.status);
+    const isWanted = hasState && (!this.words || spellings(this.words).some((one) => document.sourcePath.includes(one)));
     const place = others.findIndex((one) => one.sourcePath > document.sourcePath);
     if (!isWanted || (!before && place < 0 && this.hasMore)) this.documents = others;
     else this.documents = others.toSpliced(place < 0 ? others.length : place, 0, document);
@@ -81,7 +82,9 @@ class RagKnowledge extends Part {
 
   async page(after, first) {
     const statuses = this.statuses ? this.statuses.split(" ") : null;
-    const variables = { workspaceId: this.given.workspace.id, after, first, statuses };
+    const pathGlobs = spellings(this.words).map((one) => `**${one.replace(/[\\*?]/g, "\\$&")}**`);
+    const filter = this.words ? { pathGlobs } : null;
+    const variables = { workspaceId: this.given.workspace.id, after, first, statuses, filter };
     return (await graphql(DOCUMENTS, variables)).documents;
   }
 
@@ -157,6 +160,12 @@ class RagKnowledge extends Part {
             )}
           </div>
         </div>
+        <form class="row search" role="search" @submit=${this.narrow}>
+          <label class="grow">
+            <span>Part of a file's name</span><input name="words" type="search" maxlength="200" .value=${this.words} />
+          </label>
+          <button>Find</button>
+        </form>
         ${faultNote(this.fault)} ${this.list()}
       </section>
       ${this.allows("MANAGE_SOURCES") ? html`<rag-sources .given=${this.given}></rag-sources>` : nothing}
@@ -170,11 +179,21 @@ class RagKnowledge extends Part {
     this.load();
   }
 
+  narrow(event) {
+    event.preventDefault();
+    this.words = new FormData(event.currentTarget).get("words").trim();
+    this.load();
+  }
+
   list() {
     if (!this.documents) return this.fault ? nothing : waiting();
     if (!this.documents.length) {
       return html`<p class="small">
-        ${this.statuses ? "No document is in this state." : "There are no documents yet. Drop some above."}
+        ${this.words
+          ? "No document has this in its name."
+          : this.statuses
+            ? "No document is in this state."
+            : "There are no documents yet. Drop some above."}
       </p>`;
     }
     return html`<table class="stack">
@@ -309,6 +328,12 @@ class RagKnowledge extends Part {
       </dl>
     </section>`;
   }
+}
+
+// Names are told apart by upper and lower case where they are stored: a part is looked for in its usual spellings.
+function spellings(words) {
+  const lower = words.toLowerCase();
+  return [...new Set([words, lower, words.toUpperCase(), lower.replace(/^./u, (letter) => letter.toUpperCase())])];
 }
 
 function unread({ count: lost, pages, unit, numbers }) {
