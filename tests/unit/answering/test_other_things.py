@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.other_things import is_of_other_things
+from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.text_units import UnitKind
 
@@ -152,3 +152,27 @@ def test_an_office_by_its_letters_and_what_is_no_name_are_no_other_things() -> N
 )
 def test_an_abbreviation_is_no_word_of_ordinary_language(question: str, text: str, other: bool) -> None:
     assert is_other(question, text) is other
+
+
+GAS = "Instability: Bitcoin has no block reward.\n" + "It is not said here. " * 12 + "\nThe gas limit is 8 million gas."
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "is_left_out"),
+    [
+        ("What is the gas limit of Bitcoin?", "EIP-1559", True),
+        ("What is the gas limit of Bitcoin?", "Bitcoin and gas", False),
+        ("What is the gas limit?", "EIP-1559", False),
+        ("What is the gas limit on a Million Gas chain?", "EIP-1559", False),
+    ],
+)
+def test_a_sentence_far_from_the_name_asked_about_is_not_of_it(question: str, title: str, is_left_out: bool) -> None:
+    start = GAS.index("The gas limit")
+    said = DraftSentence(0, 0, start, len(GAS), GAS[start:], UnitKind.PROSE, 1.0)
+    assert leaves_name_out(question, [said], [passage(1, title, GAS)]) is is_left_out
+
+
+def test_a_word_that_begins_with_the_name_is_one_of_it() -> None:
+    text = "On macOS run brew install."
+    said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    assert not leaves_name_out("Which command installs it on a Mac?", [said], [passage(1, "Notes", text)])

@@ -213,3 +213,24 @@ def test_the_header_of_a_row_is_no_other_row() -> None:
 )
 def test_a_person_is_named_by_two_words_or_as_who_does_it(text: str, expected: bool) -> None:
     assert states_answer(text, AnswerType.PERSON, "Who is it?") is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "defines"),
+    [
+        ("What is MCAS?", "MCAS is activated only during manual flight.", False),
+        ("What is MCAS?", "MCAS is also used by the autopilot.", False),
+        ("What is MCAS?", "It has a Maneuvering Characteristics Augmentation System (MCAS).", True),
+        ("What is MCAS?", "MCAS is a function that moves the stabiliser.", True),
+        ("What is a gannet?", "A gannet is known as a sea goose.", True),
+        ("What is a gannet?", "Gannets are white, long-winged birds.", True),
+        ("What is a gannet?", "Gannet: a sea bird.", True),
+        ("What is a gannet?", "A gannet is on the roof.", False),
+        ("What is a young gannet called?", "The young of a gannet is called a guga.", True),
+    ],
+)
+def test_what_is_done_with_a_thing_does_not_say_what_it_is(question: str, text: str, defines: bool) -> None:
+    part = build_subquery(question, AnswerType.FACT, dict.fromkeys(query_terms(question), 0.5))
+    said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    kind = question_kind(question, AnswerType.FACT)
+    assert has_form(part, kind, [said], [passage(1, "Notes", text)]) is defines

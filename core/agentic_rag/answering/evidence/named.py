@@ -46,6 +46,15 @@ def lacks_name(question: str, passages: Sequence[Passage]) -> bool:
     return bool(missing)
 
 
+def lacks_word_of_name(question: str, text: str) -> bool:
+    """True where no word of some name in an English question stands in a text, or begins one: macOS has that of Mac."""
+    plain = _plain(text)
+    return any(
+        not any(f" {word}" in plain or _holds_form(plain, word) for word in name if len(word) >= _SHORTEST)
+        for name in _names(question)
+    )
+
+
 def stands_in(text: str, name: str) -> bool:
     """True for a text with a name, or with all its words, of three or more all but one."""
     return _holds(_plain(text), tuple(_plain(name).split()))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.evidence.named import stands_in
+from agentic_rag.answering.evidence.named import lacks_word_of_name, stands_in
 from agentic_rag.answering.evidence.stated import split_rows
 from agentic_rag.answering.extraction.candidate_units import column_names
 from agentic_rag.answering.extraction.extractive import DraftSentence
@@ -119,6 +119,15 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
         if years.isdisjoint(said):
             return True
     return bool(asked) and _says_another(asked, own, around)
+
+
+def leaves_name_out(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where the question names something of which no word stands in the quotes, or above or shortly before them:
+    the gas limit of Bitcoin, by a sentence on other gas of a page that mentions Bitcoin.
+    """
+    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
+    near = (f"{_context(passages[one.passage], one)} {_text(passages[one.passage], one)}" for one in quotes)
+    return lacks_word_of_name(question, " ".join(near))
 
 
 def _abbreviations(question: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.shapes.forms import defines
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.tables import RULE_ROW, is_row, row_spans
@@ -35,6 +36,7 @@ _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, 
     (lambda part, kind: asks_for_place(part.text), lambda said, part: _names_place(said, part.text)),
     (lambda part, kind: kind is QuestionKind.LIST, lambda said, part: len(_SEVERAL.findall(said)) > 1),
     (lambda part, kind: kind is QuestionKind.REASON, lambda said, part: gives_reason(said)),
+    (lambda part, kind: kind is QuestionKind.DEFINITION, lambda said, part: defines(said, part.text)),
 )
 """For each kind of question that asks for it: what the quotes must have to be more than the nearest text."""
 

@@ -44,6 +44,13 @@ _DEFINED = re.compile(
 _STANDS_FOR = re.compile(r"\bstands? for\b", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"[A-Z]{2,8}")
 _QUESTION_LINE = re.compile(r"[?？][*_]*\n")
+_ASKS_NAME = re.compile(r"\b(?:called|named|known as)\W*$", re.IGNORECASE)
+_NOT_DONE = (
+    r"(?!(?:also |only |not |always |never |currently |already |now |still |then |[a-z]+ly )*"
+    r"(?:[a-z]+(?:ed|ing)|known to|set|made|built|put|held|kept|shown|given|taken|found|done|in|on|at|from|by|to)\b"
+    r"(?! (?:as|by the name)\b))"
+)
+"""Behind "is": what follows is no participle, but for "known as", and no preposition."""
 LONGEST_ANSWER, MOST_ANSWERED = 400, 3
 """Characters and sentences quoted below a question of the text, where a value, a reason or yes or no is asked for."""
 
@@ -143,14 +150,7 @@ def defining_sentence(
     term = _term_asked(part.text)
     if term is None:
         return ()
-    defines = re.compile(
-        rf"^(?:[-*+•] +)?(?:an? |the )?[*_\"“'‘]*{term}[*_\"”'’]*(?: ?\([^()]{{1,40}}\))?"
-        r"(?P<entry>[.:][*_]* |[*_]* [–—-] |[*_]*:)|"
-        rf"(?:^|\b)(?:an? |the )?[*_\"“'‘]*{term}[*_\"”'’]*(?: ?\([^()]{{1,40}}\))? "
-        r"(?:is|are|was|were|means?|refers? to|denotes?|stands? for|describes?|bedeutet|ist|significa|es)\b|"
-        rf"(?P<spelled>{_spelled_out(term)})",
-        re.IGNORECASE,
-    )
+    defines = _definition_of(term)
     rank = {"entry": 0, "spelled": 0 if _STANDS_FOR.search(part.text) else 2}
     first_word = term.split("[", 1)[0].split("\\", 1)[0].removesuffix("s?").lower()
     found: list[tuple[int, int, Span]] = []
@@ -172,6 +172,28 @@ def defining_sentence(
     kind = segment_passage(passages[at]).kind(span)
     text = passages[at].chunk.text[slice(*span)]
     return (DraftSentence(place, at, *span, format_unit(text), kind, score),)
+
+
+def defines(text: str, question: str) -> bool:
+    """True for a text that says what the term is which a question for a definition asks for; always true where the
+    question names none, or asks how something is called.
+    """
+    term = _term_asked(question)
+    return term is None or _ASKS_NAME.search(question) is not None or _definition_of(term).search(text) is not None
+
+
+def _definition_of(term: str) -> re.Pattern[str]:
+    """A pattern for an entry of a glossary, a sentence of what the term is, and one that spells it out; not for what
+    is done with it: "MCAS is activated only during manual flight".
+    """
+    named = rf"(?:an? |the )?[*_\"“'‘]*{term}[*_\"”'’]*(?: ?\([^()]{{1,40}}\))?"
+    return re.compile(
+        rf"^(?:[-*+•] +)?{named}(?P<entry>[.:][*_]* |[*_]* [–—-] |[*_]*:)|"
+        rf"(?:^|\b){named} (?:(?:is|are|was|were) {_NOT_DONE}|"
+        r"(?:means?|refers? to|denotes?|stands? for|describes?|bedeutet|ist|significa|es)\b)|"
+        rf"(?P<spelled>{_spelled_out(term)})",
+        re.IGNORECASE,
+    )
 
 
 def _term_asked(question: str) -> str | None:

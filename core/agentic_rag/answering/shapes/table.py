@@ -70,7 +70,12 @@ SECOND_QUESTION = 2
 
 def most_sentences(kind: QuestionKind, question: str) -> int:
     """How many sentences a part has at most, where none of the forms of its kind is found."""
-    return SHAPES[kind].sentences + (SECOND_QUESTION if _ASKS_TWICE.search(question) else 0)
+    return SHAPES[kind].sentences + (SECOND_QUESTION if asks_twice(question) else 0)
+
+
+def asks_twice(question: str) -> bool:
+    """True for a question that asks for two things and is not divided."""
+    return _ASKS_TWICE.search(question) is not None
 
 
 def shape_part(

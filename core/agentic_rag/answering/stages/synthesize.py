@@ -22,7 +22,8 @@ from agentic_rag.answering.evidence.certainty import (
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.other_language import is_of_other_language
-from agentic_rag.answering.evidence.other_things import is_of_other_things
+from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
+from agentic_rag.answering.evidence.padding import without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
@@ -50,7 +51,7 @@ from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageRes
 from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.readings import find_readings
-from agentic_rag.answering.shapes.table import Choice, most_sentences, shape_part
+from agentic_rag.answering.shapes.table import Choice, asks_twice, most_sentences, shape_part
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
 from agentic_rag.answering.stages.read_units import PartReading, odds_of, read_units
 from agentic_rag.language.words.word_tables import table_of
@@ -73,6 +74,8 @@ _NEVER_MULTI_HOP = frozenset({
     QuestionKind.STEPS, QuestionKind.LIST, QuestionKind.DEFINITION, QuestionKind.DOCUMENTS, QuestionKind.REASON,
     QuestionKind.SUMMARY,
 })  # fmt: skip
+_SEVERAL_DOCUMENTS = frozenset({QuestionKind.LIST, QuestionKind.COMPARISON, QuestionKind.DOCUMENTS})
+"""Kinds whose answers stand in several documents."""
 
 
 class SynthesizeStage:
@@ -121,7 +124,7 @@ class SynthesizeStage:
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
                 whole = {0: (found.whole.query, kinds[0], _join_readings(readings))}
-                return _with_draft(state, _weigh_answer(state, draft, whole))
+                return _with_draft(state, _weigh_answer(state, draft, whole, is_path=True))
         kept = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in kept)
         shaped = [
@@ -200,18 +203,27 @@ def _weigh_answer(
     state: RunState,
     draft: Draft,
     parts: Mapping[int, tuple[Subquery, QuestionKind, PartReading]],
+    *,
+    is_path: bool = False,
 ) -> Draft:
     """The draft with the certainty of the part that is answered least certainly: as the nearest evidence where it
-    states no such thing as is asked, and as uncertain where it is not established.
+    states no such thing as is asked, as uncertain where it is not established, and else without padding: along a path
+    (`is_path`) no sentence is padding.
     """
     found, support = state.retrieved, draft.support
     if found.whole is None or found.figures or draft.is_conflicting or support is None:
         return draft
     weighed: list[Support] = []
+    kept: list[DraftSentence] = []
     has_forms = True
     for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
-        has_forms = has_forms and has_form(part, kind, said, found.passages) and is_tied(part, said, found.passages)
+        is_whole = is_path or kind in _SEVERAL_DOCUMENTS or asks_twice(part.text)
+        grounds = said if is_whole else without_padding(said, found.passages, reading.read)
+        kept += [one for one in grounds if one not in kept]
+        has_forms = (
+            has_forms and has_form(part, kind, grounds, found.passages) and is_tied(part, grounds, found.passages)
+        )
         odds = odds_of(reading, said)
         signs = find_certainty_signs(part, said, found.passages, reading.documents, support, reading.signs, odds)
         weighed.append(score_certainty(signs, CERTAINTY_BY_WORDS if reading.signs is None else CertaintyWeights()))
@@ -224,8 +236,9 @@ def _weigh_answer(
         why = RunMessage(Message.OTHER_LANGUAGE if is_foreign else Message.NOT_STATED)
         shortfall = Shortfall(AbstentionReason.NOT_STATED, why)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
-    if certainty.enough and stated and has_forms:
-        return draft
+    is_stated_alone = stated and is_stated(whole, kept, found.passages)
+    if certainty.enough and has_forms and is_stated_alone and not leaves_name_out(whole.text, kept, found.passages):
+        return replace(draft, sentences=tuple(kept))
     why = RunMessage(Message.NOT_ESTABLISHED)
     return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, why, Outcome.UNCERTAIN))
 

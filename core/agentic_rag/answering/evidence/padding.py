@@ -1,0 +1,44 @@
+"""Which sentences of an answer stand beside the one that answers and say nothing of what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.retrieval.candidates import Passage
+
+EVEN_ODDS = 0.0
+"""As a logarithm."""
+
+
+def without_padding(
+    sentences: Sequence[DraftSentence], passages: Sequence[Passage], read: Sequence[CandidateUnit]
+) -> tuple[DraftSentence, ...]:
+    """The sentences less those of other documents than the likeliest one's that rather do not answer, where that one
+    does: by the odds of the units that a model judged. All of them where it judged none.
+    """
+    odds = [_best_odds(one, read) for one in sentences]
+    likely = max((one for one in odds if one is not None), default=EVEN_ODDS)
+    if likely <= EVEN_ODDS:
+        return tuple(sentences)
+    home = passages[sentences[odds.index(likely)].passage].chunk.document_id
+    return tuple(
+        one
+        for one, own in zip(sentences, odds, strict=True)
+        if passages[one.passage].chunk.document_id == home or (own is not None and own > EVEN_ODDS)
+    )
+
+
+def _best_odds(sentence: DraftSentence, read: Sequence[CandidateUnit]) -> float | None:
+    """The best odds of the judged units that a sentence quotes; None where it quotes none."""
+    return max(
+        (
+            unit.odds
+            for unit in read
+            if unit.odds is not None
+            and any(one.passage == unit.passage and one.start <= unit.start < one.end for one in quotes_of(sentence))
+        ),
+        default=None,
+    )

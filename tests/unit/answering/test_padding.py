@@ -1,0 +1,45 @@
+"""A sentence of another document that answers nothing does not stand beside the one that answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.answering.test_extractive import passage
+
+from agentic_rag.answering.evidence.padding import without_padding
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.text_units import UnitKind
+
+RENT, ARREARS = "The rent rises by 2.8 per cent.", "Rent arrears came to 13,960 pounds."
+PASSAGES = [passage(1, "January", RENT), passage(2, "May", ARREARS)]
+SAID = [DraftSentence(0, at, 0, len(text), text, UnitKind.PROSE, 1.0) for at, text in enumerate((RENT, ARREARS))]
+
+
+def unit(at: int, odds: float | None) -> CandidateUnit:
+    return CandidateUnit(at, 0, SAID[at].end, UnitKind.PROSE, 0, 0, 0, 0, True, (0, SAID[at].end), None, 1.0, odds)
+
+
+@pytest.mark.parametrize(
+    ("odds", "kept"),
+    [
+        ((4.0, -0.6), [RENT]),
+        ((-0.6, 4.0), [ARREARS]),
+        ((4.0, 2.9), [RENT, ARREARS]),
+        ((4.0, None), [RENT]),
+        ((-0.2, -3.0), [RENT, ARREARS]),
+        ((None, None), [RENT, ARREARS]),
+    ],
+    ids=["the second is padding", "the first is", "both answer", "not judged", "neither answers", "no model reads"],
+)
+def test_what_rather_does_not_answer_is_left_out_of_another_document(
+    odds: tuple[float | None, float | None], kept: list[str]
+) -> None:
+    left = without_padding(SAID, PASSAGES, [unit(at, one) for at, one in enumerate(odds)])
+    assert [one.text for one in left] == kept
+
+
+def test_what_stands_around_the_answer_in_its_own_document_stays() -> None:
+    beside = replace(PASSAGES[1], chunk=replace(PASSAGES[1].chunk, document_id=PASSAGES[0].chunk.document_id))
+    assert without_padding(SAID, [PASSAGES[0], beside], [unit(0, 4.0), unit(1, -5.0)]) == tuple(SAID)
