@@ -15,7 +15,9 @@ from agentic_rag.retrieval.graph.resident_mentions import ResidentMentions
 
 # Ids that differ in one half only, in the other only, and whose upper half has its first bit set.
 IDS = [UUID(int=(high << 64) | low) for high in (0, 1, 2**63 + 5) for low in (0, 7, 2**63 + 1)]
-mentions = st.dictionaries(st.tuples(st.sampled_from(IDS), st.integers(0, 12)), st.integers(1, 300), max_size=60)
+mentions = st.dictionaries(
+    st.tuples(st.sampled_from(IDS), st.integers(0, 12)), st.integers(1, 300) | st.just(70_000), max_size=60
+)
 
 Rows = dict[tuple[UUID, int], int]
 Slow = tuple[list[MentionCount], list[EntityPassages]]

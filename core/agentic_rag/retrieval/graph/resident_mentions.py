@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -21,6 +22,7 @@ Mask = NDArray[np.bool_]
 _PIECE = 1024
 """Mentions of one entity that are looked at in one step: one that half the corpus mentions is known after the first."""
 _LOW = (1 << 64) - 1
+_MOST_IN_16_BITS = 65_535
 _NONE = np.zeros(0, np.int64)
 
 
@@ -32,21 +34,21 @@ class ResidentMentions:
 
     entities: Ids
     """(e, 2) ids, each as its upper and lower half, ascending."""
-    starts: NDArray[np.int64]
+    starts: Numbers
     """(e + 1,) where the mentions of each entity start in `ordinals`."""
     ordinals: Numbers
     """(m,) by entity, then ascending."""
-    counts: Numbers
-    """(m,) how often."""
+    counts: NDArray[np.integer[Any]]
+    """(m,) how often; in 16 bits where all of them fit."""
     chunks: Numbers
     """(c,) ordinals of chunks with mentions, ascending."""
-    chunk_starts: NDArray[np.int64]
+    chunk_starts: Numbers
     """(c + 1,) where the mentions of each chunk start in `by_chunk`."""
     by_chunk: Numbers
     """(m,) places in `ordinals`, by chunk, then by entity."""
 
     @classmethod
-    def of(cls, entities: Ids, ordinals: Numbers, counts: Numbers) -> ResidentMentions:
+    def of(cls, entities: Ids, ordinals: Numbers, counts: NDArray[np.integer[Any]]) -> ResidentMentions:
         """From rows in any order: (m, 2) ids as halves, (m,) ordinals and counts."""
         order = np.lexsort((ordinals, entities[:, 1], entities[:, 0]))
         ids, ordinals, counts = entities[order], ordinals[order], counts[order]
@@ -58,7 +60,7 @@ class ResidentMentions:
             entities=ids[firsts[:-1]],
             starts=firsts,
             ordinals=ordinals,
-            counts=counts,
+            counts=counts.astype(np.uint16 if counts.max(initial=0) <= _MOST_IN_16_BITS else np.int32),
             chunks=sorted_ordinals[chunk_starts[:-1]],
             chunk_starts=chunk_starts,
             by_chunk=by_chunk.astype(np.int32),
@@ -74,7 +76,7 @@ class ResidentMentions:
         """One more than the largest ordinal."""
         return int(self.chunks[-1]) + 1 if len(self.chunks) else 0
 
-    def with_rows(self, entities: Ids, ordinals: Numbers, counts: Numbers) -> ResidentMentions:
+    def with_rows(self, entities: Ids, ordinals: Numbers, counts: NDArray[np.integer[Any]]) -> ResidentMentions:
         """These and the given rows, of chunks that are new."""
         held = np.repeat(self.entities, np.diff(self.starts), axis=0)
         return ResidentMentions.of(
@@ -127,7 +129,7 @@ class ResidentMentions:
         chunks = np.minimum(self.chunks.searchsorted(wanted), len(self.chunks) - 1)
         wanted = chunks[self.chunks[chunks] == wanted]
         wanted = wanted[shown[self.chunks[wanted]]]
-        starts = self.chunk_starts[wanted]
+        starts = self.chunk_starts[wanted].astype(np.int64)
         lengths = self.chunk_starts[wanted + 1] - starts
         places = self.by_chunk[spans(starts, lengths)]
         rows = self.starts.searchsorted(places, side="right") - 1
@@ -137,7 +139,7 @@ class ResidentMentions:
         """(r,) how many visible mentions each entity has, at most `cap` + 1, and the places of those of the entities
         that have at most `cap`, by entity. Only the first mentions of an entity are looked at until they are too many.
         """
-        starts = self.starts[rows]
+        starts = self.starts[rows].astype(np.int64)
         lengths = self.starts[rows + 1] - starts
         long = np.flatnonzero(lengths > _PIECE)
         lengths[long] = 0
@@ -163,8 +165,8 @@ class ResidentMentions:
         return np.concatenate(found)
 
 
-def _starts(changes: Mask, count: int) -> NDArray[np.int64]:
+def _starts(changes: Mask, count: int) -> Numbers:
     """Where runs of equal values start, and the end; `changes` says of each but the first whether it is another."""
     if not count:
-        return np.zeros(1, np.int64)
-    return np.concatenate([[0], np.flatnonzero(changes) + 1, [count]]).astype(np.int64)
+        return np.zeros(1, np.int32)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1, [count]]).astype(np.int32)
