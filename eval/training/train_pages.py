@@ -120,7 +120,7 @@ def report(cases: Sequence[Case], trees: Mapping[int, Sequence[Tree]]) -> str:
     for case in cases:
         page = case.page
         found = partial(_signs_of, case)
-        kept = choose_content(page.loaded.blocks, found, page.words(), page.links(), trees[case.part])
+        kept = choose_content(page.loaded.blocks, found, page.words(), page.links(), page.parents(), trees[case.part])
         text = " ".join(
             page.loaded.text[one.start : one.end] for one, keeps in zip(page.loaded.blocks, kept, strict=True) if keeps
         )

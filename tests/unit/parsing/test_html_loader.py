@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.adapters.parsing.loaders.html import read_html
+from agentic_rag.adapters.parsing.loaders.html import read_html, read_page_bytes
 from agentic_rag.documents.document import BlockKind
 
 
@@ -117,3 +117,30 @@ def test_the_first_row_names_columns_of_figures_or_those_beside_an_empty_corner(
     text = read_html(f"<table><tr><td>{corner}</td><td>Planned</td><td>Actual</td></tr>{rows}</table>").text
 
     assert text.split("\n")[1].startswith("---") is is_named
+
+
+def test_items_without_a_space_between_them_are_words_of_their_own_and_parts_of_one_word_stay_one() -> None:
+    items = ("Free returns", "Other items", "34.99", "Original price", "i", "Phone", "4", ".99")
+    page = "<p>" + "<!-- -->".join(f"<span>{item}</span>" for item in items) + "</p>"
+
+    assert read_html(page).text == "Free returns Other items34.99 Original priceiPhone4.99"
+
+
+def test_a_heading_that_is_a_button_is_read_and_a_button_beside_a_heading_is_not() -> None:
+    page = "<h3><button>Which kit suits me?</button></h3><p>Large.</p><h3>Ports <button>Edit</button></h3><p>Oslo.</p>"
+
+    assert read_html(page).text == "Which kit suits me?\n\nLarge.\n\nPorts\n\nOslo."
+
+
+def test_pieces_of_a_page_that_were_encoded_twice_are_read_once() -> None:
+    twice = "Flexbox — a ‘tool’ für alle 🙂".encode().decode("latin-1")
+
+    assert read_page_bytes(f"<p>{twice}</p><p>Already right: für — 🙂</p>".encode()).text == (
+        "Flexbox — a ‘tool’ für alle 🙂\n\nAlready right: für — 🙂"
+    )
+
+
+def test_signs_that_look_as_if_encoded_twice_are_kept_as_they_are_written() -> None:
+    page = "<p>« voilà\u00a0» et Â» et Ã¼</p>"
+
+    assert read_page_bytes(page.encode()).text == "« voilà » et Â» et Ã¼"

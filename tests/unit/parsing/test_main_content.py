@@ -10,9 +10,10 @@ from selectolax.lexbor import LexborHTMLParser
 from agentic_rag.adapters.parsing.dispatch import load as load_file
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.html import load, read_html, read_main_content, read_whole
+from agentic_rag.adapters.parsing.pages.choose_content import choose_content
 from agentic_rag.adapters.parsing.pages.page_facts import read_facts
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.documents.document import BlockKind, ParsedDocument
+from agentic_rag.documents.document import Block, BlockKind, ParsedDocument
 from agentic_rag.documents.unread_pages import left_out_provenance, read_left_out
 
 SENTENCES = (
@@ -138,3 +139,16 @@ def test_publication_goes_before_the_last_change() -> None:
     page = f'<head><script type="application/ld+json">{said}</script></head><p>Text</p>'
 
     assert read_main_content(page).published == date(2024, 5, 6)
+
+
+@pytest.mark.parametrize(("parents", "kept"), [([1, 1, 1], [True, True, True]), ([1, 1, 2], [True, True, False])])
+def test_the_items_of_one_list_are_kept_or_left_out_together(parents: list[int], kept: list[bool]) -> None:
+    """The tree holds two of three items for main content."""
+    blocks = [Block(BlockKind.LIST_ITEM, 10 * at, 10 * at + 9) for at in range(3)]
+    tree = (0, 0.5, -2.0, 2.0)
+
+    chosen = choose_content(
+        blocks, lambda: [[1.0], [1.0], [0.0]], words=[40] * 3, links=[1.0] * 3, parents=parents, trees=[tree]
+    )
+
+    assert chosen == kept

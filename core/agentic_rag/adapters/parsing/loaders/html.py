@@ -9,6 +9,7 @@ from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.pages.choose_content import choose_content
 from agentic_rag.adapters.parsing.pages.trace_page import trace_page
 from agentic_rag.adapters.parsing.text.encoding import decode_page
+from agentic_rag.adapters.parsing.text.misreading import decode_once
 from agentic_rag.adapters.parsing.text.page_content import read_page
 from agentic_rag.adapters.parsing.text.page_walker import PageWalker, read_asides, read_content
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
@@ -50,7 +51,7 @@ def read_main_content(source: str) -> LoadedText:
     """As `read_whole`, with the blocks that are furniture as asides too."""
     traced = trace_page(source)
     page = traced.loaded
-    kept = choose_content(page.blocks, traced.signs, traced.words(), traced.links())
+    kept = choose_content(page.blocks, traced.signs, traced.words(), traced.links(), traced.parents())
     return _set_aside(replace(page, published=traced.facts.published), kept, traced.asides)
 
 
@@ -72,4 +73,4 @@ def _set_aside(page: LoadedText, kept: Sequence[bool], asides: Sequence[str]) ->
 
 def decoded(content: bytes) -> str:
     """A page as text with line feeds as line breaks. Errors: `ParseFailed` code PARSE_ENCODING."""
-    return strip_unstorable(decode_page(content)).replace("\r\n", "\n").replace("\r", "\n")
+    return strip_unstorable(decode_once(decode_page(content))).replace("\r\n", "\n").replace("\r", "\n")

@@ -38,6 +38,10 @@ class TracedPage:
         """The share of each block's letters in links."""
         return [one.linked / one.letters if one.letters else 0.0 for one in self.origins]
 
+    def parents(self) -> list[int]:
+        """The element in which each block stands."""
+        return [one.parent for one in self.origins]
+
 
 def trace_page(source: str) -> TracedPage:
     """Read a page with all its blocks."""

@@ -15,6 +15,16 @@ from itertools import product
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _MISTAKEN_FOR = ("cp1252", "cp1251", "mac_roman", "cp437", "gbk")
 """Encodings that UTF-8 is often mistaken for."""
+_TWICE = re.compile(
+    "[\u00c2-\u00df][\u0080-\u009f]|[\u00e0-\u00ef](?=[\u0080-\u00bf]?[\u0080-\u009f])[\u0080-\u00bf]{2}"
+    "|[\u00f0-\u00f4][\u0080-\u009f][\u0080-\u00bf]{2}"
+)
+"""A UTF-8 sequence whose bytes were read as characters, one of them a control code: nobody writes those. Without one it
+may be meant: French sets a no-break space between à and ».
+"""
+_TWICE_LATIN = re.compile("[\u00c2\u00c3][\u00a0-\u00bf]")
+"""The same of Western letters and signs; only where other sequences tell that the page has such."""
+_LEAST_TWICE = 3
 _LEAST_MISREAD, _MOST_MISREAD = 5, 0.6
 """Characters that are pieces of UTF-8 sequences, and their share of all characters beyond ASCII."""
 _LEAST_OF_TEXT = 0.005
@@ -55,6 +65,15 @@ _MOST_WITHOUT_VOWEL = 0.2
 """Of words of four letters and more English has fewer than 1 % without a vowel, Czech about 1 %; swapped letters leave
 a third.
 """
+
+
+def decode_once(page: str) -> str:
+    """A page with the pieces that its template encoded as UTF-8 twice read once."""
+    if len(_TWICE.findall(page)) < _LEAST_TWICE:
+        return page
+    for piece in (_TWICE, _TWICE_LATIN):
+        page = piece.sub(lambda found: found[0].encode("latin-1").decode("utf-8", "replace"), page)
+    return page
 
 
 def is_mojibake(sample: str) -> bool:

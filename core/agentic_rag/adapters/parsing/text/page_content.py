@@ -17,6 +17,7 @@ _NEVER_READ = [
     "script", "style", "template", "svg", "canvas", "iframe", "object", "embed", "audio", "video", "nav",
     "button", "select", "textarea", "input", "head", "dialog", "menu", "del", "s", "strike", "rt", "rp",
 ]  # fmt: skip
+_HEADING_BUTTONS = ", ".join(f"h{level} button" for level in range(1, 7))
 _NAVIGATION_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
 _NAVIGATION_CLASS = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|navigation|navbox|dropdown|breadcrumbs?|interlanguage|editsection|skip-?link|cookies?)(?:$|[\s_-])",
@@ -100,6 +101,9 @@ def _element(node: LexborNode, depth: int) -> Element:
 
 def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> tuple[int, list[str]]:
     """Remove what is not read: how many letters of it were hidden, and the texts of those that a script may show."""
+    for button in tree.css(_HEADING_BUTTONS):
+        if button.parent is not None and letters_of(button) > letters_of(button.parent) / 2:
+            button.unwrap()  # A heading that opens what stands below it.
     tree.strip_tags(_NEVER_READ)
     letters, hidden = 0, list[str]()
     stack = [tree.root]

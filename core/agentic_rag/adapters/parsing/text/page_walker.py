@@ -32,6 +32,11 @@ _LETTERS = {"a": ascii_lowercase, "A": ascii_uppercase}
 _SHIFTS = {"sup": Shift.RAISED, "sub": Shift.LOWERED}
 _INLINE = frozenset({"-text", "br", "img", *_SHIFTS})
 _SPACE = re.compile(r"[^\S\x00]+")
+_ITEMS = frozenset({"a", "span", "label"})
+_ITEM = "\ufdd0"
+"""Stands between two of these until white space is folded: a noncharacter, which no text holds."""
+_ITEM_BORDER = re.compile(rf"(?<=[a-zß-ÿ][a-zß-ÿ]){_ITEM}+(?=[A-ZÀ-Þ])|(?<=\d){_ITEM}+(?=[A-ZÀ-Þ][a-zß-ÿ])")
+"""Where a word or a figure ends and another word begins: items may also hold the parts of one word or figure."""
 _LINE_BREAK = "\x00"
 """Stands for <br> until white space is folded; the parser turns real NUL characters into U+FFFD."""
 _MOST_SPANNED = 10_000
@@ -96,7 +101,16 @@ class PageWalker:
             self._deeper(node)
             self._flush()
         else:
+            self._part_items(node)
             self._deeper(node)
+
+    def _part_items(self, node: LexborNode) -> None:
+        """Note where an item begins right behind another one: styles set them apart, their texts would be one word."""
+        before = node.prev
+        while before is not None and before.tag == "-comment":
+            before = before.prev
+        if node.tag in _ITEMS and before is not None and before.tag in _ITEMS and self._inline:
+            self._inline.append(_ITEM)
 
     def _add_inline(self, tag: str, node: LexborNode) -> None:
         if tag == "-text":
@@ -176,7 +190,7 @@ class PageWalker:
         self._add_pictures()
 
     def _flush(self) -> None:
-        text = _collapse_whitespace("".join(self._inline))
+        text = _collapse_whitespace(_ITEM_BORDER.sub(" ", "".join(self._inline)).replace(_ITEM, ""))
         self._inline.clear()
         if text.strip("- \n"):
             self._add(self._kind, f"{self._mark}{text}")
