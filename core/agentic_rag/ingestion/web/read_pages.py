@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from agentic_rag.documents.ports import Parser
@@ -25,6 +26,7 @@ ROBOTS_SECONDS = 3_600.0
 MAX_SITES = 4_096
 SHELL_CHARACTERS = 200
 """A page with a script and less text than this shows its text to browsers only."""
+_WORD = re.compile(r"[^\W_]")
 PROVIDER = "web"
 """How pages are called in the table of usage."""
 
@@ -134,7 +136,9 @@ def directives_of(page: FetchedPage) -> PageDirectives:
 
 
 async def read_main_text(parser: Parser, page: FetchedPage) -> str | None:
-    """The main text of a page; None of one whose text is made by scripts. Errors: `ParseFailed`."""
+    """The main text of a page; None of one whose text is made by scripts. Errors: `ParseFailed`, also for a page of
+    signs without a word, which would be cut into thousands of chunks.
+    """
     name = {"text/plain": "page.txt", "text/markdown": "page.md"}.get(page.media_type, "page.html")
     has_script = b"<script" in page.body.lower()
     try:
@@ -144,4 +148,8 @@ async def read_main_text(parser: Parser, page: FetchedPage) -> str | None:
         if not has_script:
             raise
         return None
-    return None if has_script and len(text.strip()) < SHELL_CHARACTERS else text
+    if has_script and len(text.strip()) < SHELL_CHARACTERS:
+        return None
+    if _WORD.search(text) is None:
+        raise ParseFailed("The page has no words.", code="PARSE_NO_TEXT")
+    return text
