@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import stat
 from collections.abc import AsyncIterator
@@ -16,14 +17,22 @@ from tests.integration.postgres.statements import WatchedContainer
 from typer.testing import CliRunner
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.bootstrap import Container
 from agentic_rag.documents.document import Document
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.kernel.pagination import PageRequest
-from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
-from agentic_rag.operations.backups.backup import ErasureRecord, RevokedKey, TakenAway, decode_erasures
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers.provider_keys import Provider, ProviderKey
+from agentic_rag.operations.backups.backup import (
+    DeletedConversation,
+    ErasureRecord,
+    RevokedKey,
+    TakenAway,
+    decode_erasures,
+)
 from agentic_rag.operations.backups.narrow_rights import NarrowedRights
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.access import Hiding, ReadIdentity, hide_principals
@@ -44,6 +53,7 @@ def system_at(database: str, redis: str, home: Path) -> Container:
         "REDIS_URL": redis,
         "RAG_EMBEDDER": "deterministic",
         "AGENTIC_RAG_LOG_LEVEL": "error",
+        "AGENTIC_RAG_MASTER_KEYS": MASTER,
         "AGENTIC_RAG_QUEUE_NAME": f"restored-{uuid4().hex}",
         "AGENTIC_RAG_HOME": str(home),
         "AGENTIC_RAG_BLOB_STORE": str(home / "blobs"),
@@ -109,7 +119,7 @@ async def test_keys_revoked_and_documents_erased_after_a_backup_stay_so_when_it_
 
 
 ADMIN = Principal(DEFAULT_ORG_ID, "root", Role.ADMIN)
-SEALED = SealedKey("master", b"n" * 12, b"w" * 48, b"n" * 12, b"c" * 32)
+MASTER = f"m1:{base64.b64encode(bytes(32)).decode()}"
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
 ADA, BOB = "user:ada", "user:bob"
 PATHS = ("narrowed", "withdrawn", "handed-over", "gone", "widened", "narrowed-then-widened", "same")
@@ -158,7 +168,8 @@ async def test_rights_that_were_narrowed_after_a_backup_are_narrow_when_it_is_re
     async with before.database.transaction(DEFAULT_ORG_ID) as transaction:
         await transaction.organisations.change(lambda now: now.with_flag(FeatureFlag.WEB_ACCESS, on=True))
         for provider in (Provider.OPENAI, Provider.GEMINI):
-            await transaction.providers.put(ProviderKey(provider, SEALED, "", None, "test", NOW, NOW))
+            sealed = before._vault.seal(DEFAULT_ORG_ID, provider.value, Secret("k" * 40))
+            await transaction.providers.put(ProviderKey(provider, sealed, "", None, "test", NOW, NOW))
     earlier = await list_of(before)
     backup = DirectoryBlobStore(tmp_path / "backup")
     manifest = await before.create_backup.run(backup, lambda *_: None)
@@ -235,6 +246,41 @@ async def test_a_list_of_before_the_backup_narrows_nothing(
     assert await readers_in(after, made.ref) == {"opened": ()}
 
 
+async def test_a_thread_that_was_deleted_after_a_backup_is_gone_when_it_is_restored(
+    systems: tuple[Container, Container], tmp_path: Path
+) -> None:
+    before, after = systems
+    await before.first_access.ensure_organisation()
+    workspace = (
+        await before.administer.create_workspace(DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test")
+    ).ref
+    await text(before, workspace, "pump", "The pump lifts seven litres.")
+    asker = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
+    options = AnswerOptions(allow_web=False)
+    kept, gone = [
+        await before.answer.ask(
+            asker, Question(workspace, f"{word} the pump lift?", options=options, begins_thread=True)
+        )
+        for word in ("What does", "How much does")
+    ]
+    await before._recorder.drain()
+    backup = DirectoryBlobStore(tmp_path / "backup")
+    manifest = await before.create_backup.run(backup, lambda *_: None)
+    await before.threads.delete(asker, workspace, gone.run_id)
+    records = await list_of(before)
+
+    await after.restore_backup.run(backup, lambda *_: None)
+    told = await after.reapply_erasures.run(records, since=manifest.taken)
+    again = await after.reapply_erasures.run(await list_of(after), since=manifest.taken)
+
+    async with after.database.transaction(DEFAULT_ORG_ID) as transaction:
+        left = await transaction.threads.page(workspace, asker.subject_id, PageRequest(10))
+    assert [one.thread_id for one in left.items] == [kept.run_id]
+    assert (told.conversations, again.conversations) == (1, 0)
+    [restored] = [one for one in await list_of(after) if isinstance(one, DeletedConversation)]
+    assert (restored.thread_id, restored.subject) == (gone.run_id, asker.subject_id)
+
+
 async def test_revoking_many_keys_again_costs_two_statements_a_key(
     migrated_database: str, fresh_redis: str, tmp_path: Path
 ) -> None:
@@ -290,4 +336,6 @@ async def test_the_command_lists_what_a_restore_must_not_bring_back(
 
 
 def _without_time(record: TakenAway) -> TakenAway:
-    return record if isinstance(record, ErasureRecord | RevokedKey) else replace(record, read_at="")
+    return (
+        record if isinstance(record, ErasureRecord | RevokedKey | DeletedConversation) else replace(record, read_at="")
+    )

@@ -81,7 +81,7 @@ class BackupManifest:
     original_bytes: int
     missing_originals: int
     erasures: BackupFile
-    """Every erasure that the system knew when the backup ended, and the rights at that instant."""
+    """Everything that was erased or deleted when the backup ended, and the rights at that instant."""
 
     @property
     def taken(self) -> datetime:
@@ -125,7 +125,19 @@ class RevokedKey:
     revoked_at: str
 
 
-TakenAway = ErasureRecord | RevokedKey | Listed
+@dataclass(frozen=True, slots=True)
+class DeletedConversation:
+    """A thread, or a run, that its subject deleted."""
+
+    org_id: UUID
+    workspace_id: UUID
+    thread_id: UUID | None
+    run_id: UUID | None
+    subject: str
+    deleted_at: str
+
+
+TakenAway = ErasureRecord | RevokedKey | DeletedConversation | Listed
 """What must not come back with a backup of before, and the rights that it must not exceed."""
 
 
@@ -228,7 +240,7 @@ def decode_erasures(lines: bytes, place: str) -> list[TakenAway]:
             path=("erasures",),
         )
 
-    kinds = (ListedRights, RevokedKey, ErasureRecord, ListedWorkspace, ListedOrganisation)
+    kinds = (ListedRights, RevokedKey, ErasureRecord, DeletedConversation, ListedWorkspace, ListedOrganisation)
     return _decode_lines(lines, kinds, unreadable)
 
 

@@ -18,6 +18,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.operations.backups.backup import (
     BackupManifest,
     DatabaseLoad,
+    DeletedConversation,
     ErasureRecord,
     Listed,
     RevokedKey,
@@ -43,6 +44,8 @@ class ReappliedErasures:
     organisations: int = 0
     keys: int = 0
     """API keys that were revoked again."""
+    conversations: int = 0
+    """Threads and runs that were deleted again."""
     narrowed: NarrowedRights = NarrowedRights()
 
 
@@ -131,6 +134,10 @@ class ReapplyErasures:
                 revoked.setdefault(one.org_id, set()).add(one.key_id)
         for org_id, key_ids in revoked.items():
             keys += await self._revoke(org_id, key_ids)
+        conversations = 0
+        for one in every:
+            if isinstance(one, DeletedConversation) and one.org_id in known:
+                conversations += await self._delete_conversation(one)
         narrowed = await self._narrow_rights.run((one for one in every if isinstance(one, Listed)), known, since)
         erasures = {one for one in every if isinstance(one, ErasureRecord)}
         # Documents first: what a workspace held before it went has its own certificate.
@@ -156,9 +163,10 @@ class ReapplyErasures:
             workspaces=workspaces,
             organisations=organisations,
             keys=keys,
+            conversations=conversations,
             **{f"narrowed_{name}": number for name, number in asdict(narrowed).items()},
         )
-        return ReappliedErasures(documents, workspaces, organisations, keys, narrowed)
+        return ReappliedErasures(documents, workspaces, organisations, keys, conversations, narrowed)
 
     async def _revoke(self, org_id: UUID, key_ids: Collection[UUID]) -> int:
         """Revoke those of an organisation's keys that are valid; their number."""
@@ -169,6 +177,23 @@ class ReapplyErasures:
                 await transaction.api_keys.revoke(key_id)
                 await audit(transaction, self._telemetry, AuditAction.REVOKE_API_KEY, None, key_id, RESTORE_ACTOR)
         return len(again)
+
+    async def _delete_conversation(self, record: DeletedConversation) -> bool:
+        """Whether the restored state had the thread or the run."""
+        workspace = WorkspaceRef(record.org_id, record.workspace_id)
+        act, key = AuditAction.DELETE_RUN, record.run_id
+        async with self._database.transaction(record.org_id) as transaction:
+            if record.run_id is not None:
+                is_gone = await transaction.threads.delete_run(workspace, record.run_id, record.subject)
+            else:
+                act, key = AuditAction.DELETE_THREAD, record.thread_id
+                is_gone = (
+                    key is not None and await transaction.threads.delete(workspace, key, record.subject) is not None
+                )
+            if is_gone:
+                told = {"owner": record.subject}
+                await audit(transaction, self._telemetry, act, workspace, key, RESTORE_ACTOR, **told)
+        return is_gone
 
     async def _erase_document(self, record: ErasureRecord) -> bool:
         workspace, document_id = _workspace_of(record), record.document_id

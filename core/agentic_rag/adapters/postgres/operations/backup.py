@@ -21,6 +21,7 @@ from agentic_rag.kernel.errors import InvalidInput, Misconfigured
 from agentic_rag.operations.backups.backup import (
     DatabaseDump,
     DatabaseLoad,
+    DeletedConversation,
     DumpTable,
     ErasureRecord,
     OriginalFile,
@@ -29,6 +30,7 @@ from agentic_rag.operations.backups.backup import (
     damaged_backup,
 )
 from agentic_rag.operations.snapshots.snapshot import TableShape
+from agentic_rag.tenancy.audit import AuditAction
 
 NOT_IN_A_BACKUP = frozenset(
     {
@@ -107,6 +109,17 @@ ERASURES = {
 }
 """What knows of erasures, by table; older schemas lack some."""
 
+CONVERSATIONS = f"""
+SELECT org_id, workspace_id, CASE WHEN action = '{AuditAction.DELETE_THREAD.value}' THEN subject::uuid END AS thread_id,
+       CASE WHEN action = '{AuditAction.DELETE_RUN.value}' THEN subject::uuid END AS run_id,
+       coalesce(detail ->> 'owner', actor), created_at
+FROM rag_audit
+WHERE action IN ('{AuditAction.DELETE_THREAD.value}', '{AuditAction.DELETE_RUN.value}') AND workspace_id IS NOT NULL
+"""  # noqa: S608 - values of an enumeration
+"""Threads and runs that somebody deleted, as the audit log tells for as long as it is kept; a restore that deleted one
+again names its owner.
+"""
+
 REVOKED = "SELECT org_id, key_id, revoked_at FROM rag_api_keys WHERE revoked_at IS NOT NULL"
 
 
@@ -138,11 +151,14 @@ class PostgresBackup:
             )
 
     async def erasures(self) -> AsyncIterator[TakenAway]:
-        """Every revoked key, every erasure and all rights that the database knows now. Errors: as `dump`."""
+        """Every revoked key, erasure, deleted thread and right that the database knows now. Errors: as `dump`."""
         async with self._reading() as connection:
             if await connection.fetchval(SCHEMA) >= RIGHTS_SINCE:
                 async for record in listed_rights(connection):
                     yield record
+                async for row in connection.cursor(CONVERSATIONS, prefetch=_BATCH):
+                    org_id, workspace_id, thread_id, run_id, subject, at = row
+                    yield DeletedConversation(org_id, workspace_id, thread_id, run_id, subject, at.isoformat())
             async for org_id, key_id, at in connection.cursor(REVOKED, prefetch=_BATCH):
                 yield RevokedKey(org_id, key_id, at.isoformat())
             known = [one["name"] for one in await connection.fetch(COLUMNS, list(ERASURES))]
