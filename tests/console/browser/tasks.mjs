@@ -118,6 +118,11 @@ export async function firstDay() {
   await later.getByRole("button", { name: "Save a proof" }).click();
   await (await saving).saveAs(CONSOLE_PROOF);
   told("first day: a proof is saved", fs.statSync(CONSOLE_PROOF).size > 1000, `${fs.statSync(CONSOLE_PROOF).size} bytes`);
+  await later.setViewportSize({ width: 360, height: 740 });
+  const reason = "skipped, the organisation has not switched web access on; no search engine is configured";
+  await later.locator(".waterfall .figure").last().evaluate((one, text) => (one.textContent = text), reason);
+  const over = await later.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  told("first day: the stages of a run fit on a phone", over <= 0, `${over} px`);
   told("first day: no fault the day after", later.faults.length === 0, later.faults.join("; "));
   await later.context().close();
 }
