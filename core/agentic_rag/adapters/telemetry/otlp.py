@@ -10,8 +10,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import Event, Thread
+from typing import cast
 
-from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry._logs import LogRecord
+from opentelemetry.sdk._logs import ReadableLogRecord, ReadWriteLogRecord
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor, LogRecordExporter, LogRecordExportResult
 from opentelemetry.sdk.metrics.export import MetricExporter
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
@@ -22,12 +25,11 @@ from agentic_rag.adapters.telemetry.otlp_values import (
     SAMPLED,
     Origin,
     metrics_of,
-    record_limits_of,
     record_of,
     spans_of,
 )
 from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
-from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan, Sampler
+from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan, Sampler, TraceContext
 from agentic_rag.kernel.telemetry import ExportBatches, OtlpTarget, TelemetryExport
 
 END_SECONDS = 2.0
@@ -78,17 +80,18 @@ class OtlpExport:
     def _export_logs(self, target: OtlpTarget, batches: ExportBatches) -> None:
         exporter = export_logs_to(target, self._tell)
         self._stops.append(exporter.shutdown)
+        origin = self._origin
         processor = BatchLogRecordProcessor(
-            exporter,
+            _LateRecords(exporter, origin, batches),
             schedule_delay_millis=1000 * batches.delay_seconds,
             max_export_batch_size=batches.size,
             max_queue_size=batches.most_waiting,
         )
 
-        limits = record_limits_of(batches)
-
         def write(line: Mapping[str, object]) -> None:
-            processor.on_emit(record_of(time.time_ns(), line, self.tracer.current(), self._origin, limits))
+            written = _WrittenLine(time.time_ns(), line, self.tracer.current())
+            # What the processor reads of a record is what both kinds have; the other one copies its attributes.
+            processor.on_emit(cast(ReadWriteLogRecord, ReadableLogRecord(written, origin.resource, origin.scope)))
 
         self.write = write
         libraries = _LibraryHandler(write)
@@ -126,6 +129,37 @@ class _LateSpans(SpanExporter):
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         ended = [one.recorded for one in spans if isinstance(one, _EndedSpan)]
         return self._exporter.export(spans_of(ended, self._origin, self._limits))
+
+    def shutdown(self) -> None:
+        self._exporter.shutdown()
+
+
+class _WrittenLine(LogRecord):
+    """A line of the log that waits for its export, as `_EndedSpan` does."""
+
+    def __init__(self, time: int, line: Mapping[str, object], around: TraceContext | None) -> None:
+        self.time, self.line, self.around = time, line, around
+        self.attributes = None
+
+    def __copy__(self) -> _WrittenLine:
+        """Nobody else has it: the processor copies what it keeps."""
+        return self
+
+
+class _LateRecords(LogRecordExporter):
+    """Makes written lines values of the SDK, and exports them."""
+
+    def __init__(self, exporter: LogRecordExporter, origin: Origin, limits: ExportBatches) -> None:
+        self._exporter, self._origin, self._limits = exporter, origin, limits
+
+    def export(self, batch: Sequence[ReadableLogRecord]) -> LogRecordExportResult:
+        lines = [one.log_record for one in batch if isinstance(one.log_record, _WrittenLine)]
+        return self._exporter.export(
+            [record_of(one.time, one.line, one.around, self._origin, self._limits) for one in lines]
+        )
+
+    def force_flush(self, timeout_millis: int = 10_000) -> bool:
+        return self._exporter.force_flush(timeout_millis)
 
     def shutdown(self) -> None:
         self._exporter.shutdown()

@@ -10,7 +10,7 @@ from typing import cast
 from opentelemetry._logs import LogRecord, SeverityNumber
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
-from opentelemetry.sdk._logs import LogRecordLimits, ReadWriteLogRecord
+from opentelemetry.sdk._logs import ReadableLogRecord
 from opentelemetry.sdk.metrics.export import (
     AggregationTemporality,
     Gauge,
@@ -125,18 +125,9 @@ def _around(one: TraceContext) -> Context:
     return set_span_in_context(NonRecordingSpan(span), Context())
 
 
-def record_limits_of(batches: ExportBatches) -> LogRecordLimits:
-    """The limits of log records. Each is given: the SDK reads one that is not from the environment, and raises on a
-    value that it cannot use.
-    """
-    count = _MOST_ATTRIBUTES if batches.attribute_count is None else batches.attribute_count
-    length = LogRecordLimits.UNSET if batches.attribute_length is None else batches.attribute_length
-    return LogRecordLimits(count, length, count, length)
-
-
 def record_of(
-    time: int, line: Mapping[str, object], context: TraceContext | None, origin: Origin, limits: LogRecordLimits
-) -> ReadWriteLogRecord:
+    time: int, line: Mapping[str, object], context: TraceContext | None, origin: Origin, limits: ExportBatches
+) -> ReadableLogRecord:
     """A redacted line of the log, its time in nanoseconds since 1970, and the span around it."""
     fields = {
         name: value if isinstance(value, str | bool | int | float) else str(value)
@@ -151,9 +142,17 @@ def record_of(
         severity_text=level,
         severity_number=_SEVERITIES.get(level, SeverityNumber.INFO),
         body=str(line["event"]),
-        attributes=fields,
+        attributes=_limited_fields(fields, limits),
     )
-    return ReadWriteLogRecord(record, origin.resource, origin.scope, limits)
+    return ReadableLogRecord(record, origin.resource, origin.scope)
+
+
+def _limited_fields(fields: Mapping[str, str | bool | int | float], limits: ExportBatches) -> Attributes:
+    """Those within the limits; a dict where nothing is cut."""
+    most = _MOST_ATTRIBUTES if limits.attribute_count is None else limits.attribute_count
+    if limits.attribute_length is None and len(fields) <= most:
+        return fields
+    return BoundedAttributes(most, fields, immutable=False, max_value_len=limits.attribute_length)
 
 
 def metrics_of(families: Iterable[Family], since: int, now: int, origin: Origin) -> MetricsData:
