@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from agentic_rag import __version__
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.collector import give_back_freed_memory
 from agentic_rag.adapters.system.compute import ProcessCompute
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
@@ -89,7 +90,9 @@ class KernelParts:
     @cached_property
     def memory(self) -> ProcessMemory:
         """What this process holds of documents, for an erasure to drop. Who makes a holder names it here."""
-        return ProcessMemory()
+        memory = ProcessMemory()
+        memory.holds_late(give_back_freed_memory)
+        return memory
 
     def _owned(self, part: T) -> T:
         """The part, which is closed with the container."""
