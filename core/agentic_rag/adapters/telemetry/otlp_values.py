@@ -103,7 +103,7 @@ def _span_of(one: RecordedSpan, origin: Origin, limits: ExportBatches) -> Readab
         _context(one.trace_id, one.span_id),
         _context(one.trace_id, one.parent_id) if one.parent_id else None,
         origin.resource,
-        _limited(one.attributes, limits),
+        _cut_attributes(one.attributes, limits),
         kind=SpanKind.CLIENT if CALL_OF_A_MODEL in one.attributes else SpanKind.INTERNAL,
         status=_FAILED if one.has_failed else _UNSET,
         start_time=one.began,
@@ -112,7 +112,7 @@ def _span_of(one: RecordedSpan, origin: Origin, limits: ExportBatches) -> Readab
     )
 
 
-def _limited(attributes: Mapping[str, str | int | float | bool], limits: ExportBatches) -> Attributes:
+def _cut_attributes(attributes: Mapping[str, str | int | float | bool], limits: ExportBatches) -> Attributes:
     """Those within the limits. Without any they are a dict, at a tenth of the time."""
     if limits.attribute_count is None and limits.attribute_length is None:
         return attributes
@@ -142,12 +142,12 @@ def record_of(
         severity_text=level,
         severity_number=_SEVERITIES.get(level, SeverityNumber.INFO),
         body=str(line["event"]),
-        attributes=_limited_fields(fields, limits),
+        attributes=_cut_fields(fields, limits),
     )
     return ReadableLogRecord(record, origin.resource, origin.scope)
 
 
-def _limited_fields(fields: Mapping[str, str | bool | int | float], limits: ExportBatches) -> Attributes:
+def _cut_fields(fields: Mapping[str, str | bool | int | float], limits: ExportBatches) -> Attributes:
     """Those within the limits; a dict where nothing is cut."""
     most = _MOST_ATTRIBUTES if limits.attribute_count is None else limits.attribute_count
     if limits.attribute_length is None and len(fields) <= most:
