@@ -284,6 +284,7 @@ async def test_a_name_is_taken_once(world: World) -> None:
         ({"kind": SourceKind.GIT, "options": {"branch": "--upload-pack=x"}}, "branch"),
         ({"prefix": "../up/"}, "prefix"),
         ({"kind": SourceKind.DIRECTORY, "location": "/etc"}, "internal"),
+        ({"is_internal": True}, "internal"),
         ({"kind": SourceKind.GIT, "location": "/srv/code.git"}, "internal"),
         ({"kind": SourceKind.S3, "location": "b", "options": {"endpoint": "http://10.0.0.1"}}, "internal"),
     ],

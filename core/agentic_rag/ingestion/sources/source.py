@@ -149,6 +149,8 @@ def validate_source(new: NewSource) -> NewSource:
             f"A source of kind {new.kind.value} at {new.location!r} reaches inside: an operator adds it as `internal`.",
             "internal",
         )
+    if new.is_internal and new.kind is SourceKind.SITEMAP:
+        raise _invalid("A sitemap is read by the guarded client, which reaches nothing inside.", "internal")
     default = "" if new.kind is SourceKind.SITEMAP else f"{new.name}/"
     prefix = default if new.prefix is None else new.prefix
     parts = prefix.split("/")
