@@ -234,3 +234,17 @@ def test_what_is_done_with_a_thing_does_not_say_what_it_is(question: str, text: 
     said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
     kind = question_kind(question, AnswerType.FACT)
     assert has_form(part, kind, [said], [passage(1, "Notes", text)]) is defines
+
+
+def test_a_line_of_a_form_states_what_is_asked_of_the_name_in_another_line() -> None:
+    question = "What is the email address of Gabriel Diaz?"
+    lines = ("Insured name Gabriel Diaz Year 2022", "Email gabriel@contoso.com VIN 1C4")
+    text = "\n".join(lines)
+    part = build_subquery(question, AnswerType.FACT, dict.fromkeys(query_terms(question), 0.5))
+    said = [
+        DraftSentence(0, 0, text.index(one), text.index(one) + len(one), one, UnitKind.TABLE_ROW, 1.0) for one in lines
+    ]
+    assert is_stated(part, said, [passage(1, "Repair", text)])
+    assert not is_stated(part, said[:1], [passage(1, "Repair", text)])
+    of_another = [said[0], replace(said[1], passage=1)]
+    assert not is_stated(part, of_another, [passage(1, "Repair", text), passage(2, "Other", text)])

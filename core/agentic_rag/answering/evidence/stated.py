@@ -47,7 +47,7 @@ def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequ
     """
     whole = [one for one in _quotes(sentences) if not _names_columns(one, passages)]
     quotes = [row for one in whole for row in split_rows(one, passages[one.passage])]
-    named = [_count_names(part, one, passages) for one in quotes]
+    named = [_count_names(part, one, quotes, passages) for one in quotes]
     most = max((names for names in named if names is not None), default=0)
     return any(
         unit_states_answer(part, passages[one.passage], one.start, one.end)
@@ -93,11 +93,20 @@ def _names_columns(quote: DraftSentence, passages: Sequence[Passage]) -> bool:
     return quote.kind is UnitKind.HEADING and is_row(passages[quote.passage].chunk.text[quote.start : quote.end])
 
 
-def _count_names(part: Subquery, quote: DraftSentence, passages: Sequence[Passage]) -> int | None:
-    """How many names of the question a row holds; None for other quotes."""
+def _count_names(
+    part: Subquery, quote: DraftSentence, quotes: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> int | None:
+    """How many names of the question a row holds; of a form, whose lines have no columns, how many its quoted lines
+    hold together. None for other quotes.
+    """
     if quote.kind is not UnitKind.TABLE_ROW:
         return None
-    return (_mask(part, quote, passages) & part.name_mask).bit_count()
+    held = _mask(part, quote, passages)
+    if not column_names(passages[quote.passage], quote.start):
+        for other in quotes:
+            if other.kind is UnitKind.TABLE_ROW and other.passage == quote.passage:
+                held |= _mask(part, other, passages)
+    return (held & part.name_mask).bit_count()
 
 
 def has_form(
