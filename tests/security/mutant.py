@@ -149,6 +149,9 @@ class TenantlessCache:
     def put(self, key: Any, value: Any, size: int) -> None:
         self._cache.put(key[1:], value, size)
 
+    def drop(self, _is_meant: Any) -> None:
+        self._cache.drop(lambda _: True)
+
 
 def mutate_statements() -> None:
     """Between the adapters and the driver."""
@@ -197,8 +200,8 @@ def leave_policies() -> None:
     """The pool acts as its login."""
     made = PostgresPool.__init__
 
-    def init(self: PostgresPool, dsn: str, options: PoolOptions | None = None) -> None:
-        made(self, dsn, replace(options or PoolOptions(), role=None))
+    def init(self: PostgresPool, dsn: str, options: PoolOptions | None = None, *more: Any) -> None:
+        made(self, dsn, replace(options or PoolOptions(), role=None), *more)
 
     PostgresPool.__init__ = init
 

@@ -227,18 +227,28 @@ async def test_what_is_hidden_while_a_reader_does_not_read_is_not_told_later(wor
         ada.reads.clear()
         for name in ("second.md", "third.md", "fourth.md"):
             await world.upload(name)
-            assert (await admin.hear())["type"] == "next"
+            await told_of(admin, name)
         async with world.container.database.transaction(world.workspace.org_id) as transaction:
             found = {
                 one.source_path: one.document_id
                 for one in (await transaction.documents.page(world.workspace, PageRequest(10))).items
             }
         await world.container.document_access.change(boss, world.workspace, found["fourth.md"], ("key:olga",))
-        assert (await admin.hear())["type"] == "next"
+        # The look that tells an admin of the second has ended the one that told of the first, and of what is hidden.
+        for name in ("fifth.md", "sixth.md"):
+            await world.upload(name, "key:olga")
+            await told_of(admin, name)
         ada.reads.set()
         await world.upload("last.md")
-        told: list[str] = []
-        while "last.md" not in told:
-            told.append((await ada.hear())["payload"]["data"]["documentEvents"]["document"]["sourcePath"])
+        told = await told_of(ada, "last.md")
 
-    assert "fourth.md" not in told
+    assert {"second.md", "third.md"} <= told
+    assert told.isdisjoint({"fourth.md", "fifth.md", "sixth.md"})
+
+
+async def told_of(socket: Socket, name: str) -> set[str]:
+    """The paths that a reader of documents is told until one has that name."""
+    told: set[str] = set()
+    while name not in told:
+        told.add((await socket.hear())["payload"]["data"]["documentEvents"]["document"]["sourcePath"])
+    return told

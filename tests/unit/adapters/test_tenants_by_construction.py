@@ -18,6 +18,8 @@ OVER_ALL_TENANTS = {
     "job_sql.OLDEST_WAITS": "The gauge of how long jobs wait, for operators; it returns seconds by kind only.",
     "backup.ORIGINALS": "A backup is of all tenants; its login is one of operators alone.",
     "backup.REVOKED": "A restore revokes again what any tenant revoked after the backup; the login of operators alone.",
+    "backup.CONVERSATIONS": "A restore deletes again the threads and runs that any tenant deleted; as above.",
+    "listed_rights.DOCUMENTS": "A restore narrows the rights of any tenant's documents; as above.",
     "organisation_register.TAKEN": "An operator makes an organisation: its name must be nobody's yet.",
     "organisation_register.ALL": "An operator lists the organisations.",
 }
