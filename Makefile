@@ -67,7 +67,7 @@ SUITES = $(BIN)/python -m pytest tests -n $(WORKERS) --dist worksteal -p no:sche
 # Two plain processes: workers of pytest-xdist collect all tests each, and to hand out and report thousands of short
 # ones takes a fifth of the processor time. The folders of FAST_HALF take about half of it, all others the rest.
 FAST = $(BIN)/python -m pytest -m "not slow and not integration" --hypothesis-profile fast -p no:schemathesis -p no:xdist
-FAST_HALF := $(addprefix tests/unit/,answering cli ingestion operations retrieval)
+FAST_HALF := $(addprefix tests/unit/,answering cli ingestion retrieval)
 .PHONY: test test-fast fast-half fast-rest test-thorough suites checks
 test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
 	@$(MAKE) --no-print-directory -j 2 suites checks

@@ -217,6 +217,7 @@ def test_golden_lines_have_exactly_the_agreed_fields_and_unique_ids() -> None:
     assert {question.type for question in questions} == KINDS
 
 
+@pytest.mark.slow
 def test_every_answer_stands_verbatim_in_a_gold_document() -> None:
     for question in _golden():
         if question.type in {"calc", "unanswerable"}:

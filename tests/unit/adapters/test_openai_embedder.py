@@ -182,6 +182,7 @@ async def test_many_texts_go_in_batches_four_at_a_time_in_order(stub: ProviderSt
     assert stub.most_at_once == 4
 
 
+@pytest.mark.slow
 async def test_a_call_stays_within_the_token_bound(stub: ProviderStub, embedder: OpenAIEmbedder) -> None:
     heavy = "word " * 130_000
 

@@ -127,6 +127,7 @@ answers = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(answers)
 def test_an_answer_survives_storing_exactly(answer: Answer) -> None:
     value = encode(answer)

@@ -80,6 +80,7 @@ def test_the_last_text_ends_with_a_sentence() -> None:
     assert [(one.characters, one.is_cut) for one in section.used] == [(24, True)]
 
 
+@pytest.mark.slow
 @settings(max_examples=6 * settings().max_examples)
 @given(
     template=st.sampled_from(list(TEMPLATES.values())),

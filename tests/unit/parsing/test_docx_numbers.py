@@ -129,6 +129,7 @@ def test_a_list_may_begin_anew_and_a_paragraph_may_leave_its_styles_list() -> No
     assert counted.lines() == ["1. one", "2. two", "7. seven", "none"]
 
 
+@pytest.mark.slow
 def test_damaged_numbering_costs_the_numbers_only() -> None:
     counted = Counted()
     counted.list(95, 4711)
