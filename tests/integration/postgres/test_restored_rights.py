@@ -85,20 +85,18 @@ async def test_keys_revoked_and_documents_erased_after_a_backup_stay_so_when_it_
     kept, revoked = [
         await before.api_keys.create(DEFAULT_ORG_ID, KeyWish(name, Role.MEMBER), "test") for name in ("kept", "revoked")
     ]
-    made = await before.administer.create_workspace(
-        DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test"
-    )
+    workspace = await new_workspace(before)
     cut = [
         await before.ingest_chunks.cut(PlainTextDocument(path, path, f"Text of {path}."), "default")
         for path in ("kept.txt", "erased.txt")
     ]
-    await before.ingest_chunks.run(made.ref, cut, "test", lambda _: None)
+    await before.ingest_chunks.run(workspace, cut, "test", lambda _: None)
     backup = DirectoryBlobStore(tmp_path / "backup")
     await before.create_backup.run(backup, lambda *_: None)
     async with before.database.transaction(DEFAULT_ORG_ID) as transaction:
-        page = await transaction.documents.page(made.ref, PageRequest(10))
+        page = await transaction.documents.page(workspace, PageRequest(10))
     erased = next(one for one in page.items if one.source_path == "erased.txt")
-    await before.delete.run(made.ref, erased.document_id)
+    await before.delete.run(workspace, erased.document_id)
     await before.api_keys.revoke(DEFAULT_ORG_ID, revoked.key.key_id, "test")
     records = [one async for one in before.backup_database.erasures()]
 
@@ -112,7 +110,7 @@ async def test_keys_revoked_and_documents_erased_after_a_backup_stay_so_when_it_
     with pytest.raises(Unauthenticated):
         await after.identity.authenticate(revoked.token)
     async with after.database.transaction(DEFAULT_ORG_ID) as transaction:
-        left = await transaction.documents.page(made.ref, PageRequest(10))
+        left = await transaction.documents.page(workspace, PageRequest(10))
         [told_of] = [one for one in await transaction.api_keys.all() if one.name == "revoked"]
     assert [one.source_path for one in left.items] == ["kept.txt"]
     assert told_of.revoked_at is not None
@@ -144,6 +142,13 @@ async def readers_in(system: Container, workspace: WorkspaceRef) -> dict[str, tu
     return {path: sets[one.access_id] for path, one in found.items()}
 
 
+async def new_workspace(system: Container) -> WorkspaceRef:
+    made = await system.administer.create_workspace(
+        DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test"
+    )
+    return made.ref
+
+
 async def list_of(system: Container) -> list[TakenAway]:
     return [one async for one in system.backup_database.erasures()]
 
@@ -153,9 +158,7 @@ async def test_rights_that_were_narrowed_after_a_backup_are_narrow_when_it_is_re
 ) -> None:
     before, after = systems
     await before.first_access.ensure_organisation()
-    workspace = (
-        await before.administer.create_workspace(DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test")
-    ).ref
+    workspace = await new_workspace(before)
     for path in PATHS:
         await text(before, workspace, path)
     documents = {path: one.document_id for path, one in (await documents_in(before, workspace)).items()}
@@ -228,14 +231,12 @@ async def test_a_list_of_before_the_backup_narrows_nothing(
 ) -> None:
     before, after = systems
     await before.first_access.ensure_organisation()
-    made = await before.administer.create_workspace(
-        DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test"
-    )
-    await text(before, made.ref, "opened")
-    document = (await documents_in(before, made.ref))["opened"].document_id
-    await before.document_access.change(ADMIN, made.ref, document, (ADA,))
+    workspace = await new_workspace(before)
+    await text(before, workspace, "opened")
+    document = (await documents_in(before, workspace))["opened"].document_id
+    await before.document_access.change(ADMIN, workspace, document, (ADA,))
     earlier = await list_of(before)
-    await before.document_access.change(ADMIN, made.ref, document, (), all_versions=True)
+    await before.document_access.change(ADMIN, workspace, document, (), all_versions=True)
     backup = DirectoryBlobStore(tmp_path / "backup")
     manifest = await before.create_backup.run(backup, lambda *_: None)
 
@@ -243,7 +244,7 @@ async def test_a_list_of_before_the_backup_narrows_nothing(
     told = await after.reapply_erasures.run(earlier, since=manifest.taken)
 
     assert told.narrowed.documents == 0
-    assert await readers_in(after, made.ref) == {"opened": ()}
+    assert await readers_in(after, workspace) == {"opened": ()}
 
 
 async def test_a_thread_that_was_deleted_after_a_backup_is_gone_when_it_is_restored(
@@ -251,9 +252,7 @@ async def test_a_thread_that_was_deleted_after_a_backup_is_gone_when_it_is_resto
 ) -> None:
     before, after = systems
     await before.first_access.ensure_organisation()
-    workspace = (
-        await before.administer.create_workspace(DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test")
-    ).ref
+    workspace = await new_workspace(before)
     await text(before, workspace, "pump", "The pump lifts seven litres.")
     asker = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
     options = AnswerOptions(allow_web=False)
@@ -305,9 +304,7 @@ async def test_the_command_lists_what_a_restore_must_not_bring_back(
     system = system_at(migrated_database, fresh_redis, tmp_path)
     await system.first_access.ensure_organisation()
     key = await system.api_keys.create(DEFAULT_ORG_ID, KeyWish("left", Role.MEMBER), "test")
-    workspace = (
-        await system.administer.create_workspace(DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test")
-    ).ref
+    workspace = await new_workspace(system)
     for path in ("kept", "erased"):
         await text(system, workspace, path)
     documents = {path: one.document_id for path, one in (await documents_in(system, workspace)).items()}

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class FetcherAtFirstUse:
-    """Fetches like the `GuardedFetcher` of its policy. To import the client and to read the system's certificates takes
-    150 ms of processor time, and most processes fetch no page; it is done in a thread.
+    """Fetches like the `GuardedFetcher` of its policy. Most processes fetch no page: the client is imported, and the
+    system's certificates are read, in a thread with the first one.
     """
 
     def __init__(self, policy: FetchPolicy) -> None:

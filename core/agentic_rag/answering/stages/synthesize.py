@@ -236,7 +236,8 @@ def _weigh_answer(
         why = RunMessage(Message.OTHER_LANGUAGE if is_foreign else Message.NOT_STATED)
         shortfall = Shortfall(AbstentionReason.NOT_STATED, why)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
-    is_stated_alone = stated and is_stated(whole, kept, found.passages)
+    has_all = len(kept) == len(draft.sentences)
+    is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
     if certainty.enough and has_forms and is_stated_alone and not leaves_name_out(whole.text, kept, found.passages):
         return replace(draft, sentences=tuple(kept))
     why = RunMessage(Message.NOT_ESTABLISHED)

@@ -191,8 +191,7 @@ class ReapplyErasures:
                     key is not None and await transaction.threads.delete(workspace, key, record.subject) is not None
                 )
             if is_gone:
-                told = {"owner": record.subject}
-                await audit(transaction, self._telemetry, act, workspace, key, RESTORE_ACTOR, **told)
+                await audit(transaction, self._telemetry, act, workspace, key, RESTORE_ACTOR, owner=record.subject)
         return is_gone
 
     async def _erase_document(self, record: ErasureRecord) -> bool:

@@ -105,11 +105,8 @@ class ResponsesEndpoint(Endpoint):
     )
     async def get(self, request: Request) -> Response:
         """Errors: those of `_run`; `InvalidInput` for an event that is no number."""
-        principal, asked = admitted(request).principal, request.query_params
-        run, workspace = await self._run(request)
-        include = [*asked.getlist("include"), *asked.getlist("include[]")]
-        given = ResponseRequest(model=workspace.name, input=run.question, include=include)
-        shown = show_response(run, given, None, await self._ids(principal, run))
+        asked = request.query_params
+        shown = await self._shown(request, [*asked.getlist("include"), *asked.getlist("include[]")])
         if asked.get("stream") == "true":
             events = response_events(shown, _after_event(request))
             return StreamingResponse(events, media_type="text/event-stream", headers=NOT_STORED)
@@ -167,10 +164,13 @@ class ResponsesEndpoint(Endpoint):
     )
     async def cancel(self, request: Request) -> Response:
         """Errors: those of `_run`."""
+        return answer(await self._shown(request), headers=NOT_STORED)
+
+    async def _shown(self, request: Request, include: list[str] | None = None) -> ResponseShown:
+        """An earlier response. Errors: those of `_run`."""
         run, workspace = await self._run(request)
-        given = ResponseRequest(model=workspace.name, input=run.question)
-        ids = await self._ids(admitted(request).principal, run)
-        return answer(show_response(run, given, None, ids), headers=NOT_STORED)
+        given = ResponseRequest(model=workspace.name, input=run.question, include=include)
+        return show_response(run, given, None, await self._ids(admitted(request).principal, run))
 
     async def _run(self, request: Request) -> tuple[Run, Workspace]:
         """The run of a response, and its workspace. Errors: `InvalidInput` code INVALID_ID, `NotFound` code
