@@ -387,9 +387,11 @@ class Parser(Protocol):
         media_type: str | None,
         *,
         is_web_page: bool = False,
+        charset: str = "",
         recognising: Recognising | None = None,
     ) -> ParsedDocument:
         """Parse `content`. With `media_type` None name and bytes decide. Of a web page only, the main part is found.
+        `charset` is the code page that its server stated; bytes that are UTF-8, or have a mark, are read by themselves.
         `recognising` lets words be recognised on pages that are pictures; its errors are raised.
         """
         ...

@@ -226,6 +226,7 @@ class IngestDocument:
                 run.document.file_name,
                 None,
                 is_web_page=run.is_web_page,
+                charset=run.charset,
                 recognising=lambda: self._recognise(run, original),
             )
         run.progress.advance()

@@ -17,6 +17,7 @@ from agentic_rag.kernel.errors import Permanent
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import Embedder
 from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.web.page_paths import stated_charset
 
 CONTENT_ARGUMENT = "content"
 """The job argument that holds the SHA-256 of the original, in hex."""
@@ -95,6 +96,11 @@ class IngestRun:
     def is_web_page(self) -> bool:
         """Whether the document came from the web: nobody chose its file."""
         return self.document.provenance.get(SOURCE_PROVENANCE, "").partition(":")[0] in _WEB_SOURCES
+
+    @property
+    def charset(self) -> str:
+        """The code page that the document's server stated; empty where none did."""
+        return stated_charset(self.document.provenance)
 
     def original(self) -> Original:
         """The original that the job names. Errors: `Permanent` when it is no longer stored."""

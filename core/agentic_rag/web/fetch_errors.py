@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.kernel.errors import Retryable
+from agentic_rag.web.retry_after import stated_wait
 
 BUSY = "SITE_BUSY"
 """The site asks to be left alone for a while."""
@@ -13,8 +14,8 @@ class StatusRefused(Retryable):
 
     code = "FETCH_FAILED"
 
-    def __init__(self, status: int, retry_after: str = "") -> None:
-        seconds = float(retry_after[:6]) if retry_after.isascii() and retry_after.isdigit() else None
+    def __init__(self, status: int, retry_after: str = "", answered_at: str = "") -> None:
+        seconds = stated_wait(retry_after, answered_at)
         # Many sites have single pages that answer 503; one that names a time means all of it.
         is_busy = status == 429 or (status == 503 and bool(retry_after))
         code = BUSY if is_busy else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -17,6 +18,8 @@ MAX_REDIRECTS = 5
 
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
 """Accepted media types."""
+
+_CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([\w.:-]{1,40})""", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,17 @@ class FetchedPage:
     """The entity tag, or the time of the last change; empty where the server tells neither."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Headers of the response that say what it is, by their names in lower case."""
+
+    @property
+    def charset(self) -> str:
+        """The code page that the server states; empty where it states none."""
+        return charset_of(self.headers.get("content-type", ""))
+
+
+def charset_of(content_type: str) -> str:
+    """The parameter `charset` of a media type (RFC 9110, 8.3); empty where there is none."""
+    stated = _CHARSET.search(content_type)
+    return "" if stated is None else stated[1]
 
 
 _BINARY_STARTS = (

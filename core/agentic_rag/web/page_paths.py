@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from enum import Enum
 
+import msgspec
+
+from agentic_rag.web.fetch_policy import charset_of
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
 
 PREFIX = "web/"
@@ -43,6 +47,15 @@ def page_path(target: Target) -> str:
 def page_host(source_path: str, url: str | None) -> str | None:
     """The host of a page of the web; None for any other document."""
     return None if url is None or not source_path.startswith(PREFIX) else host_of(url)
+
+
+def stated_charset(provenance: Mapping[str, str]) -> str:
+    """The code page that a page's server stated; empty where it stated none, and of other documents."""
+    try:
+        headers = msgspec.json.decode(provenance.get(RESPONSE_HEADERS, "{}"), type=dict[str, str])
+    except msgspec.DecodeError:
+        return ""
+    return charset_of(headers.get("content-type", ""))
 
 
 def host_of(url: str) -> str | None:

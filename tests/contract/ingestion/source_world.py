@@ -339,6 +339,7 @@ class PlainParser:
         media_type: str | None,
         *,
         is_web_page: bool = False,
+        charset: str = "",
         recognising: Recognising | None = None,
     ) -> ParsedDocument:
         text = content.decode()

@@ -60,6 +60,7 @@ class GatedParser:
         media_type: str | None,
         *,
         is_web_page: bool = False,
+        charset: str = "",
         recognising: Recognising | None = None,
     ) -> ParsedDocument:
         if self._before is not None:

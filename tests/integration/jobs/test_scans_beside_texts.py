@@ -37,6 +37,7 @@ class ParserOfScans(InlineParser):
         media_type: str | None,
         *,
         is_web_page: bool = False,
+        charset: str = "",
         recognising: Recognising | None = None,
     ) -> ParsedDocument:
         read = await super().parse(content.rstrip(), file_name, media_type, is_web_page=is_web_page)

@@ -50,9 +50,10 @@ class Reader:
         media_type: str | None,
         *,
         is_web_page: bool = False,
+        charset: str = "",
         recognising: Recognising | None = None,
     ) -> ParsedDocument:
-        _, reading = load(content, file_name, media_type, ParserLimits(), is_web_page=is_web_page)
+        _, reading = load(content, file_name, media_type, ParserLimits(), is_web_page=is_web_page, charset=charset)
         return ParsedDocument(
             reading.text, tuple(reading.blocks), (), reading.title, media_type or "", "test", self.version
         )

@@ -117,3 +117,17 @@ async def test_only_a_crawl_has_pages() -> None:
 def test_a_crawl_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         CrawlRequest(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("media", ["text/html; charset=windows-1254", 'text/html;Charset="WINDOWS-1254"'])
+async def test_a_page_is_read_in_the_code_page_that_only_its_server_states(media: str) -> None:
+    ground = await CrawledWorkspace().open()
+    said = "İskele ışığı 04:30'da söner; ağ çekilmez."
+    site = "site.example.com"
+    ground.web.pages[f"{site}/"] = Answer(f"<html><body><p>{said}</p></body></html>".encode("cp1254"), media=media)
+    ref = await ground.crawl(CrawlRequest((f"http://{site}/",), depth=0))
+
+    await ground.work_pages()
+
+    assert (await ground.frontier(ref))[f"http://{site}/"].state is PageState.KEPT
+    assert [text for *_, text in await ground.seen()] == [said]

@@ -40,6 +40,11 @@ async def crawled(
     [
         Answer(status="429 Too Many Requests", headers=("Retry-After: 120",)),
         Answer(status="503 Service Unavailable", headers=("Retry-After: 3600",)),
+        Answer(
+            status="429 Too Many Requests",
+            headers=("Date: Sat, 28 Nov 2026 18:00:00 GMT", "Retry-After: Sat, 28 Nov 2026 18:02:00 GMT"),
+        ),
+        Answer(status="503 Service Unavailable", headers=("Retry-After: Fri, 31 Dec 9999 23:59:59 GMT",)),
     ],
 )
 async def test_a_site_that_asks_for_more_than_a_crawl_waits_gets_no_further_request(busy: Answer) -> None:

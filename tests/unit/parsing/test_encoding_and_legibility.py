@@ -54,7 +54,26 @@ def test_a_page_is_read_in_the_code_page_that_it_states_unless_it_is_utf8(stated
     assert decode_page(page.encode(encoding)) == page
 
 
-@pytest.mark.parametrize("stated", ["no-such-code", "rot13", "ascii"])
+@pytest.mark.parametrize(
+    ("by_server", "stated", "encoding"),
+    [
+        ("windows-1251", "", "cp1251"),
+        ("Windows-1251", "<meta charset=koi8-r>", "cp1251"),
+        ("no-such-code", "<meta charset=koi8-r>", "koi8-r"),
+        ("undefined", "", "utf-8"),
+        ("iso-8859-1", "", "utf-8"),
+        ("windows-1251", "", "utf-16"),
+    ],
+)
+def test_the_code_page_that_a_server_states_goes_before_that_of_its_page(
+    by_server: str, stated: str, encoding: str
+) -> None:
+    page = f"{stated}<p>Отчёт о порте</p>"
+
+    assert decode_page(page.encode(encoding), by_server) == page
+
+
+@pytest.mark.parametrize("stated", ["no-such-code", "rot13", "ascii", "undefined"])
 def test_a_page_that_states_no_code_page_of_its_text_is_refused(stated: str) -> None:
     with pytest.raises(ParseFailed) as refused:
         decode_page(f"<meta charset={stated}><p>Отчёт о порте</p>".encode("cp1251"))

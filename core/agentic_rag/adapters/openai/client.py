@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
+from agentic_rag.web.retry_after import stated_wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,8 +89,4 @@ def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
         except ValueError:
             continue
         return wait if 0 <= wait < float("inf") else None
-    try:
-        wait = parsedate_to_datetime(headers["retry-after"]) - parsedate_to_datetime(headers["date"])
-    except (KeyError, ValueError, TypeError):
-        return None
-    return max(0.0, wait.total_seconds())
+    return stated_wait(headers.get("retry-after", ""), headers.get("date", ""))

@@ -43,14 +43,18 @@ def load(
     careful: bool = False,
     nesting: Nesting | None = None,
     is_web_page: bool = False,
+    charset: str = "",
     recognised: Mapping[int, RecognisedPage | None] | None = None,
 ) -> tuple[FileKind, LoadedText]:
-    """Read a file; `page_read`, `careful`, `nesting`, `is_web_page` and `recognised` are those of `SourceFile`.
+    """Read a file; `page_read`, `careful`, `nesting`, `is_web_page`, `charset` and `recognised` are those of
+    `SourceFile`.
 
     Errors: `ParseFailed`, whose code says why; what libraries raise on damaged files passes through.
     """
     kind = file_kind(content, file_name, media_type)
-    source = SourceFile(content, file_name, limits, page_read, careful, nesting or Nesting(), is_web_page, recognised)
+    source = SourceFile(
+        content, file_name, limits, page_read, careful, nesting or Nesting(), is_web_page, charset, recognised
+    )
     loaded = kind.loader().load(source)
     limits.require_characters(len(loaded.text))
     text = without_asides(loaded.text, loaded.blocks)

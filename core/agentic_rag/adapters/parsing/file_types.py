@@ -20,7 +20,7 @@ from agentic_rag.adapters.parsing.nesting import Nesting
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.scans.picture_types import PICTURES, picture_type
 from agentic_rag.adapters.parsing.scans.recognised import RecognisedPage
-from agentic_rag.adapters.parsing.text.encoding import decode_text
+from agentic_rag.adapters.parsing.text.encoding import decode_stated
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
@@ -30,7 +30,7 @@ from agentic_rag.language.programming import LANGUAGE_BY_EXTENSION, LANGUAGE_BY_
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A file to load. `page_read` is called for every page of a PDF that gave text. `careful`: an earlier try ended the
-    process that read it, so no native library looks at it. `is_web_page` is that of `documents.ports.Parser`.
+    process that read it, so no native library looks at it. `is_web_page`, `charset`: those of `documents.ports.Parser`.
     """
 
     content: bytes
@@ -40,6 +40,7 @@ class SourceFile:
     careful: bool = False
     nesting: Nesting = field(default_factory=Nesting)
     is_web_page: bool = False
+    charset: str = ""
     recognised: Mapping[int, RecognisedPage | None] | None = None
     """What was recognised on pages that are pictures, by their numbers from 1; None for one on which the engine failed.
     None: nobody recognises any.
@@ -48,7 +49,7 @@ class SourceFile:
     @property
     def text(self) -> str:
         """The decoded content with line feeds as line breaks."""
-        return strip_unstorable(decode_text(self.content)).replace("\r\n", "\n").replace("\r", "\n")
+        return strip_unstorable(decode_stated(self.content, self.charset)).replace("\r\n", "\n").replace("\r", "\n")
 
 
 class LoaderModule(Protocol):

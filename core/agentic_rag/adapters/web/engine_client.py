@@ -22,9 +22,10 @@ from agentic_rag.adapters.web.dialling import (
     system_dial,
     system_resolve,
 )
-from agentic_rag.adapters.web.response_body import read_whole, uses_gzip
+from agentic_rag.adapters.web.response_body import answered_at, read_whole, uses_gzip
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, PolicyRefused, Retryable
 from agentic_rag.web.engine_address import EngineAddress
+from agentic_rag.web.retry_after import stated_wait
 from agentic_rag.web.url_policy import AddressRefused, Target, check_address, check_own_address
 
 MAX_ANSWER_BYTES = 1_000_000
@@ -124,7 +125,7 @@ class EngineClient:
             pool.stream("GET", origin, headers=sent) as response,
         ):
             named = {name.lower(): value.decode("latin-1").strip() for name, value in response.headers}
-            _check_status(response.status, named.get(b"retry-after", ""))
+            _check_status(response.status, named.get(b"retry-after", ""), answered_at(named))
             packed = uses_gzip(named.get(b"content-encoding", "identity"))
             try:
                 return await read_whole(response.aiter_stream(), MAX_ANSWER_BYTES, packed=packed)
@@ -132,7 +133,7 @@ class EngineClient:
                 raise EngineFailed(f"The search engine's answer could not be read: {error.message}") from error
 
 
-def _check_status(status: int, retry_after: str) -> None:
+def _check_status(status: int, retry_after: str, answered_at: str) -> None:
     if status == 200:
         return
     if status in _KEY_REFUSED:
@@ -141,7 +142,7 @@ def _check_status(status: int, retry_after: str) -> None:
             "SearXNG refuses JSON unless `search.formats` of its settings lists it.",
             code="SEARCH_REFUSED",
         )
-    wait = float(retry_after[:6]) if retry_after.isascii() and retry_after.isdigit() else None
+    wait = stated_wait(retry_after, answered_at)
     if status in _BUSY:
         raise EngineBusy(f"The search engine answered {status}.", retry_after_seconds=wait)
     if status >= 500:

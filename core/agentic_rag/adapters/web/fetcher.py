@@ -23,7 +23,7 @@ from agentic_rag.adapters.web.dialling import (
     system_resolve,
     too_large,
 )
-from agentic_rag.adapters.web.response_body import content_length, read_whole, uses_gzip
+from agentic_rag.adapters.web.response_body import answered_at, content_length, read_whole, uses_gzip
 from agentic_rag.kernel.errors import ContentUnsupported, PolicyRefused, Retryable
 from agentic_rag.web.fetch_errors import PageGone, StatusRefused
 from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, looks_like_text
@@ -120,7 +120,7 @@ class GuardedFetcher:
                 return None
             if response.status != 200:
                 fault = PageGone if response.status in _GONE else StatusRefused
-                raise fault(response.status, named.get(b"retry-after", ""))
+                raise fault(response.status, named.get(b"retry-after", ""), answered_at(named))
             media_type = self._readable_type(named.get(b"content-type", ""))
             packed = uses_gzip(named.get(b"content-encoding", "identity"))
             if content_length(named.get(b"content-length", "")) > self._policy.max_bytes:

@@ -1,9 +1,10 @@
-"""Reads the body of a response within a limit, also after decompression."""
+"""Reads a response: its body within a limit, also after decompression."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import AsyncIterable, Iterator, Mapping
+from email.utils import formatdate
 
 from agentic_rag.adapters.web.dialling import too_large
 from agentic_rag.kernel.errors import ContentUnsupported, Retryable
@@ -22,6 +23,11 @@ def uses_gzip(encoding: str) -> bool:
 def content_length(length: str) -> int:
     """The length that a header states; 0 where it states none."""
     return int(length[:20]) if length.isascii() and length.isdigit() else 0
+
+
+def answered_at(headers: Mapping[bytes, str]) -> str:
+    """When a response was sent, as its server says; now, of a server without a clock."""
+    return headers.get(b"date") or formatdate(usegmt=True)
 
 
 class _Gzip:

@@ -78,7 +78,9 @@ class HttpFetch(Tool):
             async with asyncio.timeout(seconds * TIME_SHARE):
                 fetched = await self._fetch(address)
                 name = _FILE_NAMES.get(fetched.media_type, "page.txt")
-                parsed = await self._parser.parse(fetched.body, name, fetched.media_type, is_web_page=True)
+                parsed = await self._parser.parse(
+                    fetched.body, name, fetched.media_type, is_web_page=True, charset=fetched.charset
+                )
                 return await asyncio.to_thread(web_page, fetched.url, parsed, place, estimate_tokens)
         except TimeoutError:
             return "FETCH_TIMEOUT"

@@ -142,7 +142,7 @@ async def read_main_text(parser: Parser, page: FetchedPage) -> str | None:
     name = {"text/plain": "page.txt", "text/markdown": "page.md"}.get(page.media_type, "page.html")
     has_script = b"<script" in page.body.lower()
     try:
-        text = (await parser.parse(page.body, name, None, is_web_page=True)).main_text
+        text = (await parser.parse(page.body, name, None, is_web_page=True, charset=page.charset)).main_text
     except ParseFailed:
         # A shell has no text at all.
         if not has_script:

@@ -21,7 +21,7 @@ SAMPLE = b"<p>warm</p>"
 
 def load(source: SourceFile) -> LoadedText:
     """Read a page. What is left out of it stands at the end of its text."""
-    page = decoded(source.content)
+    page = decoded(source.content, source.charset)
     return read_main_content(page) if source.is_web_page else read_whole(page)
 
 
@@ -71,6 +71,8 @@ def _set_aside(page: LoadedText, kept: Sequence[bool], asides: Sequence[str]) ->
     return replace(page, text=built.text(), blocks=tuple(built.blocks))
 
 
-def decoded(content: bytes) -> str:
-    """A page as text with line feeds as line breaks. Errors: `ParseFailed` code PARSE_ENCODING."""
-    return strip_unstorable(decode_once(decode_page(content))).replace("\r\n", "\n").replace("\r", "\n")
+def decoded(content: bytes, charset: str = "") -> str:
+    """A page as text with line feeds as line breaks; `charset` is that of `SourceFile`. Errors: `ParseFailed` code
+    PARSE_ENCODING.
+    """
+    return strip_unstorable(decode_once(decode_page(content, charset))).replace("\r\n", "\n").replace("\r", "\n")

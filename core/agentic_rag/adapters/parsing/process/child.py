@@ -163,6 +163,7 @@ def reply(content: bytes, header: dict[str, Any], limits: ParserLimits, allowanc
         allowance.page_read,
         careful=careful,
         is_web_page=header["is_web_page"],
+        charset=header["charset"],
         recognised=recognised,
     )
     return reading_frame(read[0].value.media_type, read[1])

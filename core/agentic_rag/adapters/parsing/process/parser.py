@@ -19,7 +19,7 @@ from agentic_rag.documents.unread_pages import Recognising
 from agentic_rag.kernel.errors import ParseFailed
 
 _PARSER = "parsing"
-_OWN_VERSION = 21
+_OWN_VERSION = 22
 """Raise it when a loader gives another text or other blocks for the same bytes."""
 _RENDER_SECONDS = 20.0
 """Somebody waits for the page; one that takes longer is shown as text."""
@@ -59,11 +59,12 @@ class ProcessParser:
         media_type: str | None,
         *,
         is_web_page: bool = False,
+        charset: str = "",
         recognising: Recognising | None = None,
     ) -> ParsedDocument:
         """Parse `content`. Raises ParseFailed when the file cannot be read, Retryable when no child can be started."""
         self._require_size(content)
-        asked = {"file_name": file_name, "media_type": media_type, "is_web_page": is_web_page}
+        asked = {"file_name": file_name, "media_type": media_type, "is_web_page": is_web_page, "charset": charset}
         if self._scans is None or recognising is None:
             return await self._read(content, asked)
         picture = picture_type(content)

@@ -109,24 +109,44 @@ def decode_as(content: bytes, encoding: str) -> str:
     """
     try:
         return content.decode(_WINDOWS.get(encoding, encoding))
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, UnicodeError):
         return decode_text(content)
 
 
-def decode_page(content: bytes) -> str:
-    """A web page as text: as `decode_text` reads what is UTF-8 or has a mark, else in the code page that it states.
+def decode_stated(content: bytes, charset: str) -> str:
+    """A text whose server states a code page: as `decode_text` reads what is UTF-8 or has a mark, else in that code
+    page, which web servers name as browsers read it; as `decode_text` for an empty one.
 
     Errors: `ParseFailed` code PARSE_ENCODING.
     """
-    stated = _STATED.search(content[:_STATED_WITHIN])
-    if stated is None or content.startswith(tuple(mark for mark, _ in _MARKS)):
+    if not charset or content.startswith(tuple(mark for mark, _ in _MARKS)):
         return decode_text(content)
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
-        name = stated[1].decode("ascii").lower()
+        name = charset.lower()
         return decode_as(content, _AS_BROWSERS_READ.get(name, name))
     return decode_text(content)
+
+
+def decode_page(content: bytes, charset: str = "") -> str:
+    """A web page as text, by `decode_stated`: the code page that its server states, if there is such a one, goes before
+    that which the page states, as in browsers.
+
+    Errors: `ParseFailed` code PARSE_ENCODING.
+    """
+    if not _is_known(charset):
+        stated = _STATED.search(content[:_STATED_WITHIN])
+        charset = "" if stated is None else stated[1].decode("ascii")
+    return decode_stated(content, charset)
+
+
+def _is_known(charset: str) -> bool:
+    try:
+        codecs.lookup(charset)
+    except LookupError:
+        return False
+    return True
 
 
 def _wide_encoding(content: bytes) -> str | None:
