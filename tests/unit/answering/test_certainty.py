@@ -112,3 +112,23 @@ async def test_what_holds_no_figure_is_never_established_where_one_is_asked_for(
 
     assert answer.outcome is outcome
     await world.recorder.aclose()
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("Das Lager der Werft am Hafen von Kiel leitet Petra Hahn.", Outcome.GROUNDED),
+        ("Das Lager der Werft am Hafen von Kiel schließt Petra Hahn.", Outcome.UNCERTAIN),
+    ],
+    ids=["the act", "another act"],
+)
+async def test_who_does_something_else_is_not_established(said: str, outcome: Outcome) -> None:
+    corpus = Corpus()
+    corpus.support_threshold = 0.01
+    corpus.add("lager.md", "Betriebe", said)
+    world = World(corpus)
+
+    answer = (await world.ask("Wer leitet das Lager der Werft am Hafen von Kiel?")).answer
+
+    assert answer.outcome is outcome
+    await world.recorder.aclose()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied
+from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.extractive import DraftSentence, draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
@@ -164,6 +164,38 @@ def test_a_value_is_tied_to_what_is_asked_about(text: str, is_its_value: bool) -
     quotes = [DraftSentence(0, 0, *span, text[slice(*span)], UnitKind.PROSE, 1.0) for span in sentence_spans(text)]
     assert is_stated(part, quotes, passages)
     assert is_tied(part, quotes, passages) is is_its_value
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "tells"),
+    [
+        ("Wer leitet das Lager?", "Das Lager schließt Petra Hahn am Abend.", False),
+        ("Wer leitet das Lager?", "Das Lager leitet Petra Hahn.", True),
+        ("Wer leitet das Lager?", "Leiterin des Lagers ist Petra Hahn.", True),
+        ("Wer schreibt das Protokoll?", "Das Protokoll wird von Petra Hahn geschrieben.", True),
+        ("Wer kontrolliert das Lager?", "Die Kontrolle des Lagers hat Petra Hahn.", True),
+        ("Wer ist für das Lager zuständig?", "Um das Lager kümmert sich Petra Hahn.", True),
+        ("Wann beginnt die Inventur?", "Die Inventur endet am 4. Mai 2024.", False),
+        ("Wann beginnt die Inventur?", "Die Inventur begann am 4. Mai 2024.", True),
+        ("Wie viel kostet die Inventur?", "Für die Inventur zahlen wir 40 Euro.", True),
+        ("¿Quién dirige el almacén?", "El almacén lo cierra Ana Ruiz.", False),
+        ("¿Quién dirige el almacén?", "El almacén está dirigido por Ana Ruiz.", True),
+        ("Qui dirige le dépôt ?", "Le dépôt est fermé par Anne Petit.", False),
+        ("Who runs the depot?", "Ann Hill is head of the depot.", True),
+    ],
+)
+def test_who_and_when_are_told_by_the_act_that_is_asked_for(question: str, text: str, tells: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), {}, (), (text,))
+    quote = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    assert tells_of_act(part, [quote], [passage(1, "Notizen", text)]) is tells
+
+
+def test_the_act_may_stand_before_the_quote() -> None:
+    text = "Das Lager leitet seit Mai eine Frau. Petra Hahn kommt aus Kiel."
+    question, start = "Wer leitet das Lager?", text.index("Petra")
+    part = build_subquery(question, detect_answer_type(question), {}, (), (text,))
+    quote = DraftSentence(0, 0, start, len(text), text[start:], UnitKind.PROSE, 1.0)
+    assert tells_of_act(part, [quote], [passage(1, "Notizen", text)])
 
 
 MEMBERS = "Member | Joined | Boat | Berth\n| Petrescu Ana | 2018 | Vinga |  |\nBianchi Carlo | 2019 | Libeccio | D05"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.evidence.named import lacks_word_of_name, stands_in
-from agentic_rag.answering.evidence.stated import split_rows
+from agentic_rag.answering.evidence.stated import split_rows, text_before
 from agentic_rag.answering.extraction.candidate_units import column_names
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
@@ -23,8 +23,6 @@ from agentic_rag.language.tables import is_row, pair_cells
 from agentic_rag.language.words.word_tables import function_words_of, table_of
 from agentic_rag.retrieval.candidates import Passage
 
-BEFORE = 200
-"""Characters before a quote that may say what it is about."""
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
@@ -277,5 +275,5 @@ def _text(passage: Passage, quote: DraftSentence) -> str:
 
 
 def _context(passage: Passage, quote: DraftSentence) -> str:
-    before = passage.chunk.text[max(0, quote.start - BEFORE) : quote.start]
-    return " ".join((*headings_above(passage, quote.start), column_names(passage, quote.start), before))
+    above = (*headings_above(passage, quote.start), column_names(passage, quote.start))
+    return " ".join((*above, text_before(passage, quote)))

@@ -22,6 +22,7 @@ from agentic_rag.answering.shapes.forms import defines
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.tables import RULE_ROW, is_row, row_spans
+from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 _PLACE = re.compile(
@@ -31,6 +32,8 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 MIN_TIED_SHARE = 0.5
+BEFORE = 200
+"""Characters before a quote that may say what it is about."""
 _SEVERAL = re.compile(r"[,;\n]| and | or ")
 _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, Subquery], bool]], ...] = (
     (lambda part, kind: asks_for_place(part.text), lambda said, part: _names_place(said, part.text)),
@@ -138,6 +141,29 @@ def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequen
         and (weight_of(mask, part.terms) >= least or (at > 0 and depends_on_previous(text)))
         for at, (one, text, mask) in enumerate(zip(quotes, texts, held, strict=True))
     )
+
+
+def text_before(passage: Passage, quote: DraftSentence) -> str:
+    """What stands shortly before a quote."""
+    return passage.chunk.text[max(0, quote.start - BEFORE) : quote.start]
+
+
+def tells_of_act(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """False where a question in a language with a word table asks who does something, or when it happens, and the
+    quotes, and what stands above and shortly before them, tell of other acts alone: another act has another person.
+    English is read by a model that tells.
+    """
+    table = table_of(part.text)
+    verb = None if table is None else table.asked_act(part.text)
+    if table is None or verb is None:
+        return True
+    act = sum(1 << place for place, term in enumerate(part.terms) if term.stem == verb)
+    quotes = _quotes(sentences)
+    near = [*_texts(quotes, passages)]
+    for one in quotes:
+        near += (*headings_above(passages[one.passage], one.start), text_before(passages[one.passage], one))
+    said = lower_text(" ".join(near))
+    return not act or mask_of(said, part.terms) & act != 0 or table.changed_forms(verb).search(said) is not None
 
 
 def _quotes(sentences: Sequence[DraftSentence]) -> list[DraftSentence]:

@@ -121,7 +121,32 @@ class WordTable:
 
     def asked_by(self, question: str) -> Asked | None:
         """What a question asks for; None where its wording leaves it open."""
-        return next((asked for asked, wording in self.questions if wording.pattern.search(question)), None)
+        found = self._asking(question)
+        return None if found is None else found[0]
+
+    def asked_act(self, question: str) -> str | None:
+        """The verb that stands behind who or when in a question; None where the question has none there."""
+        found = self._asking(question)
+        if found is None or found[0] not in _TOLD_BY_ACTS:
+            return None
+        word = _WORD.match(question, found[1].end() + 1)
+        if word is None or word[0].lower() in self.function_words or (self.has_compounds and word[0][0].isupper()):
+            return None
+        return word[0].lower()
+
+    def changed_forms(self, verb: str) -> re.Pattern[str]:
+        """The beginnings of words that may be a form of a verb whose vowels change: schreibt, schrieb, Beschreibung."""
+        stem = self.stem(verb).removesuffix("ier")
+        consonants = re.sub(rf"[{_VOWELS}]+", f"[{_VOWELS}]{{1,3}}", self.fold(stem))
+        before = "|".join((*self.verb_prefixes, *self.verb_infixes))
+        return re.compile(rf"(?<!\w)(?:{before}){{0,2}}{consonants}" if before else rf"(?<!\w){consonants}")
+
+    def _asking(self, question: str) -> tuple[Asked, re.Match[str]] | None:
+        for asked, wording in self.questions:
+            match = wording.pattern.search(question)
+            if match is not None:
+                return asked, match
+        return None
 
     def stem(self, word: str) -> str:
         """A word in lower case without the ending that inflection gives it."""
@@ -168,6 +193,10 @@ _CALENDAR_DAY = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日")
 _IDEOGRAPH = re.compile(r"[\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _SPACE = re.compile(r"[ \u00a0\u202f]")
 _WORD = re.compile(r"[^\W\d_]+")
+
+_VOWELS = "aeiouäöüyáéíóúàèìòùâêîôûãõ"
+_TOLD_BY_ACTS = frozenset({Asked.WHO, Asked.WHEN})
+"""What is told by what somebody does, or what happens: another act has another person, and another time."""
 
 SHORTEST_STEM = 3
 """Letters that stay of a word."""
