@@ -92,6 +92,12 @@ async def status(database_url: str) -> MigrationStatus:
         return await _status(connection)
 
 
+def status_without_database() -> MigrationStatus:
+    """Where a database stands that does not exist yet: all is pending."""
+    scripts, head = _scripts()
+    return MigrationStatus(None, head, _pending(scripts, "head", None))
+
+
 def _is_blocked(error: asyncpg.PostgresError | DBAPIError) -> bool:
     """Whether a lock was not to be had in time."""
     cause = error.orig if isinstance(error, DBAPIError) else error
@@ -121,10 +127,7 @@ async def _connected(database_url: str) -> AsyncGenerator[asyncpg.Connection]:
 
 
 async def _status(connection: asyncpg.Connection, to: str = "head") -> MigrationStatus:
-    scripts = ScriptDirectory.from_config(_configuration())
-    head = scripts.get_current_head()
-    if head is None:
-        raise AgenticRagError("The package holds no migrations.")
+    scripts, head = _scripts()
     current = None
     if await connection.fetchval("SELECT to_regclass('public.rag_schema_version') IS NOT NULL"):
         current = await connection.fetchval(_CURRENT)
@@ -136,8 +139,20 @@ async def _status(connection: asyncpg.Connection, to: str = "head") -> Migration
             "or a newer one; a migration is not undone.",
             code="SCHEMA_TOO_NEW",
         )
-    pending = [script.revision for script in scripts.iterate_revisions(to, current or "base")]
-    return MigrationStatus(current, head, tuple(reversed(pending)))
+    return MigrationStatus(current, head, _pending(scripts, to, current))
+
+
+def _scripts() -> tuple[ScriptDirectory, str]:
+    """The migrations of the package, and the newest."""
+    scripts = ScriptDirectory.from_config(_configuration())
+    head = scripts.get_current_head()
+    if head is None:
+        raise AgenticRagError("The package holds no migrations.")
+    return scripts, head
+
+
+def _pending(scripts: ScriptDirectory, to: str, current: str | None) -> tuple[str, ...]:
+    return tuple(reversed([script.revision for script in scripts.iterate_revisions(to, current or "base")]))
 
 
 def _configuration() -> Config:

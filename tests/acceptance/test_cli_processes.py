@@ -112,6 +112,16 @@ def test_an_unreachable_database_is_one_line_and_4(tmp_path: Path) -> None:
     assert "Traceback" not in shown.stderr
 
 
+def test_the_status_of_a_home_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    shown = rag("migrate", "status", "--json", cwd=tmp_path, AGENTIC_RAG_HOME=str(home))
+
+    told = json.loads(shown.stdout)
+    assert (shown.returncode, told["current"], told["pending"][-1]) == (1, None, told["head"]), shown.stderr
+    assert not home.exists()
+
+
 @pytest.mark.integration
 def test_migrate_up_then_status_on_a_real_database(tmp_path: Path, postgres_url: str, fresh_database: str) -> None:
     servers = {"DATABASE_URL": fresh_database, "REDIS_URL": "redis://127.0.0.1:1/0"}

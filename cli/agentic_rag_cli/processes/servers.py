@@ -47,6 +47,11 @@ def reachable(settings: Settings, *, makes_schema: bool = True) -> Iterator[Sett
         yield ready
 
 
+def has_database(settings: Settings) -> bool:
+    """Whether there is one to look at: that of DATABASE_URL, or an embedded one that ran before."""
+    return bool(settings.stores.database_url) or EmbeddedPostgres(settings.stores.state_home).has_data
+
+
 async def migrate(settings: Settings) -> list[str]:
     """Migrate the database to the newest schema; returns the applied revisions."""
     from agentic_rag_migrations.upgrade import upgrade

@@ -62,9 +62,11 @@ class WorkspaceErasure:
     def not_covered(self) -> tuple[CoverageGap, ...]:
         """The places that it does not reach. The workspace's own snapshots go with it."""
         told = (ErasedStore.PROCESSES, ErasedStore.LAPSED_PROCESSES)
-        return coverage_gaps(
-            (), [StoreErasure(one, self.counts[one.value]) for one in told if one.value in self.counts]
-        )
+        counted = [StoreErasure(one, self.counts[one.value]) for one in told if one.value in self.counts]
+        if not counted and (self.is_organisation or not self.is_complete):
+            # Processes are asked for each workspace, before its erasure and then that of the organisation is complete.
+            counted = [StoreErasure(ErasedStore.PROCESSES, 0, done=self.is_complete)]
+        return coverage_gaps((), counted)
 
 
 def erase_job(workspace: WorkspaceRef, carrier: Mapping[str, str]) -> NewJob:

@@ -68,7 +68,8 @@ def detached_task(work: Coroutine[Any, Any, _Result], name: str | None = None) -
 @asynccontextmanager
 async def background_task(reading: Coroutine[Any, Any, _Result]) -> AsyncGenerator[asyncio.Task[_Result]]:
     """Runs a read as a task beside the block. It starts before the block begins and is cancelled when the block is left
-    before it has ended. Awaiting the task raises the errors of the read.
+    before it has ended. Awaiting the task raises the errors of the read; nobody hears of them where the block failed
+    before.
     """
     task = asyncio.ensure_future(reading)
     try:
@@ -78,6 +79,8 @@ async def background_task(reading: Coroutine[Any, Any, _Result]) -> AsyncGenerat
         if not task.done():
             task.cancel()
             await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # The event loop logs an error that nobody has taken.
 
 
 async def run_side_by_side(work: Iterable[Coroutine[Any, Any, None]]) -> None:

@@ -57,6 +57,20 @@ def test_an_erasure_under_way_is_not_complete() -> None:
     assert (erasure.is_organisation, erasure.is_complete) == (True, False)
 
 
+@pytest.mark.parametrize("subject", [KEY, ORG])
+def test_a_certificate_says_what_becomes_of_memory(subject: UUID) -> None:
+    """As decision 56 has it: a certificate is complete when those that held texts have dropped them."""
+    begun = WorkspaceErasure(ORG, subject, "user:ada", NOW)
+    ended = WorkspaceErasure(ORG, ORG, "user:ada", NOW, NOW)
+
+    under_way, after = (
+        next(gap.reason for gap in one.not_covered if gap.place == "process_memory") for one in (begun, ended)
+    )
+
+    assert under_way.startswith("Not every running server and worker has said yet that it dropped")
+    assert after.startswith("Servers and workers of before revision 0051 are not asked")
+
+
 def test_a_workspace_has_one_erasing_job() -> None:
     job = erase_job(WorkspaceRef(ORG, KEY), {})
 

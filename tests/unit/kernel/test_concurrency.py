@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 
 import pytest
 
-from agentic_rag.kernel.concurrency import WaitingRoom, WeightedSemaphore
+from agentic_rag.kernel.concurrency import WaitingRoom, WeightedSemaphore, background_task
 from agentic_rag.kernel.errors import Overloaded
 
 
@@ -248,3 +249,27 @@ async def test_a_caller_that_gives_up_leaves_its_place_and_its_units() -> None:
 async def _enter(room: WaitingRoom, units: int) -> None:
     async with room.enter(units):
         await asyncio.sleep(0)
+
+
+async def test_the_event_loop_logs_no_error_of_a_read_beside_a_block_that_failed_too() -> None:
+    logged: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: logged.append(told["message"]))
+
+    async def fail() -> None:
+        raise KeyError
+
+    with pytest.raises(ValueError):
+        async with background_task(fail()):
+            raise ValueError
+    gc.collect()
+
+    assert logged == []
+
+
+async def test_awaiting_a_read_beside_a_block_raises_its_error() -> None:
+    async def fail() -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        async with background_task(fail()) as reading:
+            await reading

@@ -35,7 +35,7 @@ def up(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @app.command("status")
 def show_status(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Show the revision of the database and the pending migrations. Exit code 1 when some are pending.
+    """Show the revision of the database and the pending migrations. Exit code 1 when some are pending. Makes nothing.
 
     Example: rag migrate status --json
     """
@@ -53,9 +53,14 @@ def _on_server(context: typer.Context) -> dict[str, Any]:
 
 def _here(context: typer.Context) -> dict[str, Any]:
     """The same of a database that may have no schema yet: no application runs on it."""
-    from agentic_rag_migrations.upgrade import status
+    from agentic_rag_cli.processes.servers import has_database
+    from agentic_rag_migrations.upgrade import status, status_without_database
 
     wiring = wiring_of(context)
-    with wiring.bare_servers(wiring.settings()) as settings:
-        found = run_async(status(settings.stores.migrating_url))
+    settings = wiring.settings()
+    if has_database(settings):
+        with wiring.bare_servers(settings) as ready:
+            found = run_async(status(ready.stores.migrating_url))
+    else:
+        found = status_without_database()
     return {"current": found.current, "head": found.head, "pending": list(found.pending)}
