@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import gc
 import json
 import os
 import shutil
@@ -21,6 +23,8 @@ from agentic_rag.embedded.redis import EmbeddedRedis
 from agentic_rag.embedded.state import FileLock
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.settings import Settings, variables
+from agentic_rag_cli.commands.operations import doctor
+from agentic_rag_cli.commands.operations.check import Check, ok
 from agentic_rag_cli.commands.operations.doctor import (
     check_port,
     check_postgres,
@@ -47,6 +51,34 @@ def test_config_shows_every_variable_and_masks_secrets() -> None:
 
 def test_config_as_text_can_be_read_back_as_a_dotenv_file() -> None:
     assert "AGENTIC_RAG_TOPK=5" in Terminal(environ={"AGENTIC_RAG_TOPK": "5"}).rag("config", "show").stdout.splitlines()
+
+
+def test_doctor_logs_nothing_of_connections_that_a_time_limit_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In whichever turn of the event loop the limit ends them."""
+    environ = {"AGENTIC_RAG_HOME": str(tmp_path), "DATABASE_URL": "postgresql://postgres@127.0.0.1:1/none"}
+
+    async def cut_off(_: Settings) -> Check:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            for turns in range(20):
+                address = f"postgresql://postgres@127.0.0.1:{listener.getsockname()[1]}/none"
+                connecting = asyncio.ensure_future(asyncpg.connect(address))
+                for _turn in range(turns):
+                    await asyncio.sleep(0)
+                connecting.cancel()
+                await asyncio.wait([connecting])
+        await asyncio.sleep(0)
+        gc.collect()
+        asyncio.get_running_loop().call_exception_handler({"message": "Something else."})
+        return ok("embedder", "cut off")
+
+    monkeypatch.setattr(doctor, "check_embedder", cut_off)
+
+    shown = Terminal(environ=environ).rag("doctor", "--json")
+
+    assert "cut off" in shown.stdout
+    assert [one.getMessage() for one in caplog.records if one.name == "asyncio"] == ["Something else."]
 
 
 def test_doctor_names_a_remedy_for_each_failed_check_and_ends_with_4(tmp_path: Path) -> None:
