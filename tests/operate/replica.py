@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from random import Random
 
@@ -36,8 +37,19 @@ BETWEEN_WRITES = 12
 """Answers from one change of a document to the next."""
 LATELY = 6
 """Half of the questions are about one of the documents that changed last."""
+SEED = 58
 LAGS = (20, 150)
 """Answers that one lag lasts, and that the replica has to itself after it, at least and at most."""
+
+
+class Lag(Enum):
+    """What keeps the replica behind."""
+
+    PAUSE = "it replays nothing"
+    DELAY = "it replays late"
+    CUT = "it gets nothing from the primary"
+
+
 NUMBER = re.compile(r"\b([1-9]\d)(\d{6})\b")
 SNAPSHOTS = re.compile(r'^rag_replica_snapshots_total\{outcome="(\w+)"\} ([\d.]+)', re.MULTILINE)
 
@@ -121,15 +133,26 @@ class Questions:
             await self._more.wait_for(lambda: self.answered >= wanted)
 
 
-async def ask_a_lagging_replica(folder: Path, answers: int, seed: int = 58) -> Lagging:
-    """`folder` may be entered by the servers' own user."""
+async def ask_a_lagging_replica(
+    folder: Path, answers: int, kinds: Sequence[Lag] = tuple(Lag), lasts: tuple[int, int] = LAGS
+) -> Lagging:
+    """`folder` may be entered by the servers' own user. `lasts` is as `LAGS`."""
     with Primary(folder / "primary") as primary:
         await upgrade(primary.url)
         with Replica(folder / "replica", primary.url) as replica:
-            return await _ask(primary.url, replica.url, folder, answers, Random(seed))
+            return await _ask(primary.url, replica.url, folder, answers, _Lags(kinds, lasts))
 
 
-async def _ask(primary: str, replica: str, folder: Path, answers: int, draw: Random) -> Lagging:
+@dataclass(frozen=True, slots=True)
+class _Lags:
+    """From which lags are drawn."""
+
+    kinds: Sequence[Lag]
+    lasts: tuple[int, int]
+
+
+async def _ask(primary: str, replica: str, folder: Path, answers: int, lags: _Lags) -> Lagging:
+    draw = Random(SEED)
     async with _process(folder, "writer", primary) as writer, _process(folder, "asker", primary, replica) as asker:
         await writer.first_access.ensure_organisation()
         units = [
@@ -144,7 +167,7 @@ async def _ask(primary: str, replica: str, folder: Path, answers: int, draw: Ran
         judge = _Judge(asker, units, [*units], Questions(answers), draw)
         others = [
             asyncio.create_task(_write(writer, judge)),
-            asyncio.create_task(_lag(replica, judge.questions, draw)),
+            asyncio.create_task(_lag(replica, judge.questions, draw, lags)),
         ]
         await asyncio.gather(*(judge.ask() for _ in range(ASKERS)), *others)
         counted = SNAPSHOTS.findall(asker.telemetry.exposition()[0].decode())
@@ -242,24 +265,26 @@ async def _write(writer: Container, judge: _Judge) -> None:
         await judge.questions.until(BETWEEN_WRITES)
 
 
-async def _lag(replica: str, questions: Questions, draw: Random) -> None:
+async def _lag(replica: str, questions: Questions, draw: Random, drawn: _Lags) -> None:
     """Pause or delay what the replica replays, or cut it off, again and again until the last answer."""
     server = await asyncpg.connect(replica)
     try:
         followed = await server.fetchval("SHOW primary_conninfo")
         cut, joined = (f"ALTER SYSTEM SET primary_conninfo = {_quoted(one)}" for one in ("", followed))
-        lags = (
-            (("SELECT pg_wal_replay_pause()",), ("SELECT pg_wal_replay_resume()",)),
-            (("ALTER SYSTEM SET recovery_min_apply_delay = '300ms'", RELOAD),
-             ("ALTER SYSTEM RESET recovery_min_apply_delay", RELOAD)),
-            ((cut, RELOAD), (joined, RELOAD)),
-        )  # fmt: skip
+        lags = {
+            Lag.PAUSE: (("SELECT pg_wal_replay_pause()",), ("SELECT pg_wal_replay_resume()",)),
+            Lag.DELAY: (
+                ("ALTER SYSTEM SET recovery_min_apply_delay = '300ms'", RELOAD),
+                ("ALTER SYSTEM RESET recovery_min_apply_delay", RELOAD),
+            ),
+            Lag.CUT: ((cut, RELOAD), (joined, RELOAD)),
+        }
         while not questions.is_over:
-            begin, end = draw.choice(lags)
+            begin, end = lags[draw.choice(drawn.kinds)]
             for statements in (begin, end):
                 for one in statements:
                     await _tell(server, one)
-                await questions.until(draw.randint(*LAGS))
+                await questions.until(draw.randint(*drawn.lasts))
     finally:
         await server.close()
 

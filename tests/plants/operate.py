@@ -143,9 +143,9 @@ MUTANTS: Mapping[str, Mutant] = {
         "every span and line is exported thirty times", _wordy, "processor time", where=Where.CHILDREN, is_slow=True
     ),
     "exported": Mutant("no line of the log is exported", _without_lines, "lack", where=Where.CHILDREN, is_slow=True),
-    "stale": Mutant("a replica is read whatever it has replayed", _on_the_replica(_unfenced), "stale", is_slow=True),
-    "read": Mutant("the replica is never read", _on_the_replica(_unread), "it served", is_slow=True),
-    "failed": Mutant("a replica that is behind fails its question", _on_the_replica(_refused), "failed", is_slow=True),
+    "stale": Mutant("a replica is read whatever it has replayed", _on_the_replica(_unfenced), "stale"),
+    "read": Mutant("the replica is never read", _on_the_replica(_unread), "it served"),
+    "failed": Mutant("a replica that is behind fails its question", _on_the_replica(_refused), "failed"),
     "rolling": Mutant(
         "a server that stops cuts what is under way", _cutting, "failed", where=Where.CHILDREN, is_slow=True
     ),
