@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.adapters.parsing.loaders.html import read_html, read_page_bytes
+from agentic_rag.adapters.parsing.loaders.html import decoded, read_html
 from agentic_rag.documents.document import BlockKind
 
 
@@ -135,7 +135,7 @@ def test_a_heading_that_is_a_button_is_read_and_a_button_beside_a_heading_is_not
 def test_pieces_of_a_page_that_were_encoded_twice_are_read_once() -> None:
     twice = "Flexbox — a ‘tool’ für alle 🙂".encode().decode("latin-1")
 
-    assert read_page_bytes(f"<p>{twice}</p><p>Already right: für — 🙂</p>".encode()).text == (
+    assert read_html(decoded(f"<p>{twice}</p><p>Already right: für — 🙂</p>".encode())).text == (
         "Flexbox — a ‘tool’ für alle 🙂\n\nAlready right: für — 🙂"
     )
 
@@ -143,4 +143,4 @@ def test_pieces_of_a_page_that_were_encoded_twice_are_read_once() -> None:
 def test_signs_that_look_as_if_encoded_twice_are_kept_as_they_are_written() -> None:
     page = "<p>« voilà\u00a0» et Â» et Ã¼</p>"
 
-    assert read_page_bytes(page.encode()).text == "« voilà » et Â» et Ã¼"
+    assert read_html(decoded(page.encode())).text == "« voilà » et Â» et Ã¼"

@@ -238,6 +238,7 @@ _BINARY_SIGNATURES = (
     (b"SQLite format 3\x00", "a database"),
 )
 ZIP = b"PK\x03\x04"
+_PGP = b"-----BEGIN PGP MESSAGE-----"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _OLD_STREAMS = tuple(name.encode("utf-16-le") for name in ("WordDocument", "Workbook", "PowerPoint Document"))
 _OFFICE_KINDS = (FileKind.DOCX, FileKind.XLSX, FileKind.PPTX)
@@ -270,6 +271,7 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
         return _zip_kind(content, file_name, declared)
     if content.startswith(OLE):
         raise ole_failure(content, declared)
+    refuse_encrypted(content)
     _refuse_known(content, declared)
     if declared is not None and declared.value.is_binary:
         raise mismatch(declared, "an HTML page" if _HTML_START.match(content[:4096]) else "of another kind")
@@ -294,6 +296,12 @@ def may_hold_pdf(content: bytes, file_name: str, media_type: str | None) -> bool
     """Whether a file is a PDF, or named as one that holds other files."""
     named = kind_by_name(file_name, media_type)
     return PDF_SIGNATURE in content[:SIGNATURE_WITHIN] or (named is not None and named.value.holds_files)
+
+
+def refuse_encrypted(content: bytes) -> None:
+    """Errors: `ParseFailed` code PARSE_ENCRYPTED for a text that PGP encrypted."""
+    if content.lstrip().startswith(_PGP):
+        raise ParseFailed("the text is encrypted (PGP): decrypt it first", code="PARSE_ENCRYPTED")
 
 
 def _refuse_known(content: bytes, declared: FileKind | None) -> None:

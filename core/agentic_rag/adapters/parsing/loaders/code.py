@@ -24,7 +24,10 @@ _DEFINITION = re.compile(
 )
 _ESCAPED = re.compile(r"\\\\|(?P<run>(?:\\u[0-9a-fA-F]{4})+)")
 """An escaped backslash, after which no escape begins, or escapes of letters (RFC 8259, section 7)."""
-_LAST_ASCII = "\x7f"
+_MARKS_OF_JSON = frozenset('"\\')
+"""Signs that would end a string or begin an escape. Others of ASCII are escaped by programs that write for web pages
+(`R\\u0026D`).
+"""
 _OF_RECORDS = ("jsonl", "ndjson")
 _LONGEST_CLASS = 2500
 """Code points. A longer Python class is parted into its methods; about 600 tokens, one chunk."""
@@ -60,7 +63,7 @@ def _letters(escaped: re.Match[str]) -> str:
     if escaped["run"] is None:
         return escaped[0]
     letters = cast(str, json.loads(f'"{escaped[0]}"'))
-    return letters if letters.isprintable() and min(letters) > _LAST_ASCII else escaped[0]
+    return letters if letters.isprintable() and _MARKS_OF_JSON.isdisjoint(letters) else escaped[0]
 
 
 def _parts(text: str, start: int, end: int, whole: bool) -> list[tuple[int, int]]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import binascii
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from email import policy
+from email.errors import InvalidBase64LengthDefect
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
 from typing import cast
 
-from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.file_types import SourceFile, refuse_encrypted
 from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.loaders.html import read_html
+from agentic_rag.adapters.parsing.text.alternatives import add_what_is_new, words_of
 from agentic_rag.adapters.parsing.text.encoding import decode_as, decode_page, decode_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, paragraphs_of
 from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
@@ -23,13 +27,15 @@ _MESSAGE = "message/rfc822"
 _TEXTS = ("text/plain", "text/html")
 _LEAST_OF_ALTERNATIVES = 0.5
 """By the letters of the fullest alternative: a plain text with fewer only says that there is another."""
-_SHOWN = ("From", "To", "Cc", "Date")
+_SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date")
+_ENCRYPTION_VERSION = "application/pgp-encrypted"
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{4,}={0,2}")
 
 
 def load(source: SourceFile) -> LoadedText:
     """A message and its attachments. An attachment that cannot be read is named with the reason.
 
-    Errors: `ParseFailed` code PARSE_TOO_LARGE.
+    Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_ENCRYPTED.
     """
     return _read(source, BytesParser(policy=policy.default).parsebytes(source.content))
 
@@ -42,12 +48,15 @@ def _read(source: SourceFile, message: EmailMessage) -> LoadedText:
     head = [f"{name}: {value}" for name in _SHOWN if (value := _header(message, name))]
     built.add(BlockKind.PARAGRAPH, "\n".join(head))
     held = HeldFiles(source, built, "attachment")
-    parts = [*_parts(message)]
+    parts, others = _parts(message)
     pictures = 0
-    for part in filter(_is_body, parts):
-        body = _body(part)
+    bodies = [_body(part) for part in filter(_is_body, parts)]
+    for body in bodies:
         built.append(body, deeper=1)
         pictures += len(body.unread_pages)
+    known = words_of("\n".join(body.text for body in bodies))
+    for part in filter(_is_body, others):
+        add_what_is_new(built, _body(part), known)
     for part in parts:
         if not _is_body(part):
             _attach(source, held, part)
@@ -55,18 +64,21 @@ def _read(source: SourceFile, message: EmailMessage) -> LoadedText:
     return with_unread(held.finish(subject or None), none_of(pictures, PICTURE))
 
 
-def _parts(message: Message) -> Iterator[Message]:
-    """The parts of a message that are read, in their order; of alternatives the one that says most, and calendars."""
+def _parts(message: Message) -> tuple[list[Message], list[Message]]:
+    """The parts of a message that are read, in their order; of alternatives the one that says most, and calendars. And
+    the parts of the other alternatives.
+    """
     if message.get_content_maintype() != "multipart" or not message.is_multipart():
-        yield message
-        return
-    inner = [[*_parts(part)] for part in _held(message)]
+        return [message], []
+    inner = [_parts(part) for part in _held(message)]
+    others = [part for _, beside in inner for part in beside]
+    held = [parts for parts, _ in inner]
     if message.get_content_subtype() != "alternative":
-        yield from (part for held in inner for part in held)
-        return
-    texts = [held for held in inner if any(map(_is_body, held))]
+        return [part for parts in held for part in parts], others
+    texts = [parts for parts in held if any(map(_is_body, parts))]
     chosen = _fullest(texts)
-    yield from (part for held in inner if held is chosen or held not in texts for part in held)
+    left = [part for parts in texts if parts is not chosen for part in parts]
+    return [part for parts in held if parts is chosen or parts not in texts for part in parts], [*others, *left]
 
 
 def _fullest(alternatives: Sequence[list[Message]]) -> list[Message] | None:
@@ -88,10 +100,15 @@ def _is_body(part: Message) -> bool:
 
 def _attach(source: SourceFile, held: HeldFiles, part: Message) -> None:
     name = " ".join(strip_unstorable(part.get_filename() or "").split())
+    if part.get_content_type() == _ENCRYPTION_VERSION:
+        return  # It stands beside an encrypted text, and says nothing.
     if part.get_content_type() != _MESSAGE:
         held.attach_file(name, lambda: _payload(part), part.get_content_type())
         return
     inner = next((one for one in part.walk() if one is not part and isinstance(one, EmailMessage)), None)
+    encoded = None if inner is None or inner.keys() else _decoded(part, inner)
+    if encoded is not None:
+        inner = BytesParser(policy=policy.default).parsebytes(encoded)
     if inner is not None:
         held.attach_message(name, lambda nesting: _read(replace(source, nesting=nesting), inner))
 
@@ -108,9 +125,23 @@ def _header(message: EmailMessage, name: str) -> str:
 def _payload(part: Message) -> bytes:
     content = part.get_payload(decode=True)
     if isinstance(content, bytes):
-        return content
+        is_left = any(isinstance(one, InvalidBase64LengthDefect) for one in part.defects)
+        return (_decoded(part, part) if is_left else None) or content
     # Reports of delivery hold heads of messages.
     return b"\n".join(one.as_bytes() for one in _held(part))
+
+
+def _decoded(part: Message, holder: Message) -> bytes | None:
+    """The bytes that `holder` holds in the encoding that `part` states: base64 that breaks off, or of a whole message,
+    which the parser of the standard library leaves as it is; None for any other text.
+    """
+    written = holder.get_payload()
+    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() != "base64" or not isinstance(written, str):
+        return None
+    letters = "".join(written.split())
+    if _BASE64.fullmatch(letters) is None:
+        return None
+    return binascii.a2b_base64(letters[: len(letters) - len(letters) % 4])
 
 
 def _held(part: Message) -> list[Message]:
@@ -119,6 +150,7 @@ def _held(part: Message) -> list[Message]:
 
 def _body(part: Message) -> LoadedText:
     content, charset, is_html = _payload(part), part.get_content_charset(), part.get_content_type() == "text/html"
+    refuse_encrypted(content)
     if charset is not None:
         text = decode_as(content, charset)
     else:

@@ -12,25 +12,21 @@ from agentic_rag.adapters.parsing.text.encoding import decode_page
 from agentic_rag.adapters.parsing.text.misreading import decode_once
 from agentic_rag.adapters.parsing.text.page_content import read_page
 from agentic_rag.adapters.parsing.text.page_walker import PageWalker, read_asides, read_content
+from agentic_rag.adapters.parsing.text.xhtml import as_html
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
 
 SAMPLE = b"<p>warm</p>"
+_XML = "<?xml"
 
 
 def load(source: SourceFile) -> LoadedText:
     """Read a page. What is left out of it stands at the end of its text."""
     page = decoded(source.content, source.charset)
-    return read_main_content(page) if source.is_web_page else read_whole(page)
-
-
-def read_page_bytes(content: bytes, *, describes_pictures: bool = False) -> LoadedText:
-    """All of a page in the code page that it states; `describes_pictures` is that of `read_html`.
-
-    Errors: `ParseFailed` code PARSE_ENCODING.
-    """
-    return read_html(decoded(content), describes_pictures=describes_pictures)
+    if source.is_web_page:
+        return read_main_content(page)
+    return read_whole(as_html(page) if page.startswith(_XML) else page)
 
 
 def read_html(source: str, *, describes_pictures: bool = False) -> LoadedText:

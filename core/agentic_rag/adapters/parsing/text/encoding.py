@@ -29,6 +29,12 @@ _WINDOWS = {
     **{f"cp{28590 + number}": f"iso8859-{number}" for number in (*range(1, 10), 13, 15)},
 }  # fmt: skip
 """Windows' numbers of code pages that Python has under other names."""
+_OTHER_NAMES = {
+    "x-mac-roman": "mac_roman", "x-mac-cyrillic": "mac_cyrillic", "x-sjis": "cp932", "x-gbk": "gb18030",
+    "iso-8859-8-i": "iso8859-8", "iso-8859-8-e": "iso8859-8", "unicode-1-1-utf-7": "utf-7",
+}  # fmt: skip
+"""Names of code pages that mails state and Python does not have."""
+_NUMBERED = re.compile(r"(?:x-)?(?:cp|ibm|dos|windows|x-cp)[-_]?(\d{3,5})")
 _WIDE_SAMPLE = 4096
 _LEAST_ZEROS = 0.3
 _MOSTLY = 0.6
@@ -108,9 +114,17 @@ def decode_as(content: bytes, encoding: str) -> str:
     it where that fails. Errors: `ParseFailed` code PARSE_ENCODING.
     """
     try:
-        return content.decode(_WINDOWS.get(encoding, encoding))
+        return content.decode(_python_name(encoding))
     except (LookupError, UnicodeError):
         return decode_text(content)
+
+
+def _python_name(encoding: str) -> str:
+    name = encoding.lower()
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered is not None:
+        name = f"cp{numbered[1]}"
+    return _WINDOWS.get(name, _OTHER_NAMES.get(name, name))
 
 
 def decode_stated(content: bytes, charset: str) -> str:

@@ -24,6 +24,8 @@ _NAVIGATION_CLASS = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_NOTE = "epub:type"
+"""Books hide notes that they show when somebody asks for them."""
 _CONTENT = "h1, main, article"
 _FORM_CONTENT = "h1, h2, h3, h4, h5, p, li, table, main, article"
 _LEAST_LINKS = 0.5
@@ -127,7 +129,7 @@ def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> tuple[int, list[str]]:
 def _is_hidden(node: LexborNode) -> bool:
     attributes = node.attributes
     return node.tag == "noscript" or (
-        "hidden" in attributes
+        ("hidden" in attributes and _NOTE not in attributes)
         or attributes.get("aria-hidden") == "true"
         or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
     )
