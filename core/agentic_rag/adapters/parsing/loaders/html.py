@@ -38,7 +38,7 @@ def read_html(source: str, *, describes_pictures: bool = False) -> LoadedText:
 
 def read_whole(source: str) -> LoadedText:
     """As `read_html`, with what the page hides, and what it has beside its one main part, as asides."""
-    page = read_page(source)
+    page = read_page(source, is_saved=True)
     whole = replace(read_content(page, PageWalker(describes_pictures=False)), published=page.facts.published)
     return _set_aside(whole, [True] * len(whole.blocks), read_asides(page))
 

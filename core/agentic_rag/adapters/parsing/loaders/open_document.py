@@ -25,7 +25,7 @@ from agentic_rag.adapters.parsing.office.pictures import framed_pictures, lacks_
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.svg import read_svg
-from agentic_rag.adapters.parsing.text.table_text import add_grid, add_table
+from agentic_rag.adapters.parsing.text.table_text import add_grid, add_table, count_names, number_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.adapters.parsing.unread import OBJECT, PAGE, PICTURE, UnreadParts, none_of, with_unread
 from agentic_rag.documents.document import BlockKind, PageSpan
@@ -214,15 +214,17 @@ class _Reading:
         rows = list(_rows(node))
         held = [row for _, row, _ in rows if any(row)]
         headed = sum(header and any(row) for _, row, header in rows)
-        add_table(self.built, held, headed)
+        add_table(self.built, held, headed or count_names(held))
         self._beside(cells)
 
     def _sheet(self, node: ElementTree.Element) -> None:
-        if not "".join(node.itertext()).strip() and node.find(f".//{_DRAW}object") is None:
+        rows = list(_rows(node))
+        is_blank = not any(any(row) for _, row, _ in rows)
+        if is_blank and not "".join(node.itertext()).strip() and node.find(f".//{_DRAW}object") is None:
             # A name is no content.
             return
         self.built.add(BlockKind.HEADING, node.get(f"{_TABLE}name", ""), level=1)
-        add_grid(self.built, ((number, row) for number, row, _ in _rows(node)), self._limits)
+        add_grid(self.built, ((number, row) for number, row, _ in rows), self._limits)
         for shapes in node.findall(f"{_TABLE}shapes"):
             self.walk(shapes)
         for cell in (cell for row in _own_rows(node) for cell in row if cell.tag in _CELLS):
@@ -274,7 +276,7 @@ def _cells(row: ElementTree.Element, spanned: dict[int, tuple[str, int]]) -> lis
     fills_row = len(own) > 1 and all(cell.tag == _COVERED for cell in own[1:])
     texts: list[str] = []
     for cell in own:
-        text, repeats = " ".join(filter(None, map(_line, _paragraphs(cell)))), _repeats(cell, "columns")
+        text, repeats = " ".join(filter(None, map(_line, _paragraphs(cell)))) or _value(cell), _repeats(cell, "columns")
         if cell.tag == _COVERED and not text:
             texts += [spanned.get(at, ("", 0))[0] for at in range(len(texts), len(texts) + repeats)]
             continue
@@ -288,6 +290,19 @@ def _cells(row: ElementTree.Element, spanned: dict[int, tuple[str, int]]) -> lis
         else:
             del spanned[at]
     return texts
+
+
+def _value(cell: ElementTree.Element) -> str:
+    """The value of a cell that holds no text, as some programs write them, else its formula."""
+    stated = (cell.get(f"{_OFFICE}{name}") for name in ("string-value", "date-value", "time-value", "boolean-value"))
+    shown = next(filter(None, stated), "")
+    number = cell.get(f"{_OFFICE}value", "")
+    if not shown and number:
+        try:
+            shown = number_text(float(number), "0.00%" if cell.get(f"{_OFFICE}value-type") == "percentage" else "")
+        except (ValueError, OverflowError):
+            shown = number
+    return shown or cell.get(f"{_TABLE}formula", "").removeprefix("of:")
 
 
 def _own_rows(table: ElementTree.Element) -> Iterator[ElementTree.Element]:

@@ -74,6 +74,10 @@ startxref
 """
 
 
+_ASKS_TO_WAIT = re.compile(r"^\W*please wait\b|adobe\.com/go/(?:acr)?reader", re.IGNORECASE)
+"""The one page of such a form, in any language: Acrobat puts the form in its place."""
+
+
 def load(source: SourceFile) -> LoadedText:
     """Text, pages, headings and title of a PDF.
 
@@ -81,11 +85,11 @@ def load(source: SourceFile) -> LoadedText:
     """
     first = PdfiumPages(b"" if source.careful else source.content)
     if first.is_drawn_by_program:
-        raise ParseFailed(
-            "the PDF is an XFA form, which only Adobe Acrobat draws; print it to a PDF there", code="PARSE_UNSUPPORTED"
-        )
+        raise _program_form()
     second = PypdfPages(source.content, source.limits)
     read, unread = _read_pages(source, first, second)
+    if first.has_form_of_program and len(read) == 1 and _ASKS_TO_WAIT.search(read[0].text):
+        raise _program_form()
     read, unread, recognised = with_recognised(read, unread, source.recognised)
     own_name = tidy_title(first.own_name)
     if own_name and 0 < _count_lost_glyphs(read) <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
@@ -99,6 +103,12 @@ def load(source: SourceFile) -> LoadedText:
     loaded = _with_attachments(source, made, title, unread, files)
     loaded = replace(loaded, recognised_pages=recognised)
     return with_unread(loaded, none_of(sum(page.pictures for page in read), PICTURE))
+
+
+def _program_form() -> ParseFailed:
+    return ParseFailed(
+        "the PDF is an XFA form, which only Adobe Acrobat draws; print it to a PDF there", code="PARSE_UNSUPPORTED"
+    )
 
 
 def _with_attachments(

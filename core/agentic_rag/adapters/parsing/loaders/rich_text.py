@@ -12,7 +12,7 @@ import striprtf.striprtf
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.pictures import says_something
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
-from agentic_rag.adapters.parsing.text.table_text import add_table
+from agentic_rag.adapters.parsing.text.table_text import add_table, count_names
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.adapters.parsing.unread import EQUATION, OBJECT, PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
@@ -30,10 +30,20 @@ _EQUATION = re.compile(r"\\moMath(?![A-Za-z])")
 _PICTURE = re.compile(r"\{\\pict(?![a-z])")
 _SIDES = re.compile(r"\\pic(wgoal|hgoal|scalex|scaley)(\d{1,6})")
 _OLD_COPY = re.compile(r"\{(?:\\\*)?\\nonshppict(?![a-z])")
+_RESULT_WITHIN = 200
+"""Characters behind the definition of a form's field in which its result begins."""
 _PICTURE_HEAD = 400
 """Characters in which a picture states its size."""
 _TWIPS_A_CM = 567
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_ROW_WORD = re.compile(r"\\(trowd|clv?mrg|cellx-?\d+|cell|row)(?![a-z])")
+"""What merged cells, and the cells and the ends of rows, are marked by (RTF 1.9.1, table definitions)."""
+_LEFT, _ABOVE = "\ue000", "\ue001"
+"""Stand in a cell that is part of the one beside it, or above it."""
+_CHOICE = re.compile(r"\\ffres(\d+)(?![a-z0-9])")
+_CHOICES = re.compile(r"\{\\\*\\ffl ([^{}\\]*)\}")
+_FORM_FIELD = re.compile(r"\{\\\*\\formfield(?![a-z])")
+_FIELD_END = re.compile(r"\{\\fldrslt(?![a-z]) ?")
 SAMPLE = rb"{\rtf1\ansi warm\par}"
 
 
@@ -44,12 +54,13 @@ def load(source: SourceFile) -> LoadedText:
     raw = source.content.decode("latin-1")
     strip = cast(Callable[..., str], striprtf.striprtf.rtf_to_text)  # pyright: ignore[reportUnknownMemberType]
     raw = _without_deleted(raw)
-    content = _SHIFTED.sub(_write_shift, _with_asides(raw))
+    content = _SHIFTED.sub(_write_shift, _with_asides(_with_choices(_mark_merged(raw))))
     text = strip(content, errors="replace")
     built = TextBuilder()
     for in_table, lines in groupby(strip_unstorable(text).splitlines(), lambda line: line.endswith("|")):
         if in_table:
-            add_table(built, [[" ".join(cell.split()) for cell in line[:-1].split("|")] for line in lines], 0)
+            rows = _fill_merged([[" ".join(cell.split()) for cell in line[:-1].split("|")] for line in lines])
+            add_table(built, rows, count_names(rows))
             continue
         for line in lines:
             built.add(BlockKind.PARAGRAPH, " ".join(line.split()))
@@ -59,6 +70,64 @@ def load(source: SourceFile) -> LoadedText:
     return with_unread(
         loaded, none_of(_count_pictures(raw), PICTURE), none_of(equations, EQUATION), none_of(objects, OBJECT)
     )
+
+
+def _mark_merged(content: str) -> str:
+    """The file with a mark in each cell that is part of another one: striprtf leaves it empty."""
+    kept, at = list[str](), 0
+    merged, wanted, cell = list[str](), "", 0
+    for word in _ROW_WORD.finditer(content):
+        match word[1]:
+            case "trowd":
+                merged, wanted = [], ""
+            case "clmrg":
+                wanted = _LEFT
+            case "clvmrg":
+                wanted = _ABOVE
+            case "row":
+                cell = 0
+            case "cell":
+                mark = merged[cell] if cell < len(merged) else ""
+                if mark:
+                    kept += content[at : word.start()], f"{{\\uc0\\u{ord(mark)} }}"
+                    at = word.start()
+                cell += 1
+            case _:
+                merged.append(wanted)
+                wanted = ""
+    return "".join((*kept, content[at:]))
+
+
+def _fill_merged(rows: list[list[str]]) -> list[list[str]]:
+    """The rows with the text of a merged cell in each column and row that it covers, unless it is all of its row."""
+    above: list[str] = []
+    for row in rows:
+        fills_row = len(row) > 1 and all(_LEFT in cell for cell in row[1:])
+        for at, cell in enumerate(row):
+            own = cell.replace(_LEFT, "").replace(_ABOVE, "").strip()
+            if not own and _LEFT in cell and at and not fills_row:
+                own = row[at - 1]
+            elif not own and _ABOVE in cell and at < len(above):
+                own = above[at]
+            row[at] = own
+        above = row
+    return rows
+
+
+def _with_choices(content: str) -> str:
+    """The file with what was chosen in each list of a form as the result of its field, where that is empty."""
+    kept, at = list[str](), 0
+    for field in _FORM_FIELD.finditer(content):
+        end = _group_end(content, field.end())
+        held = content[field.end() : end]
+        chosen, choices = _CHOICE.search(held), _CHOICES.findall(held)
+        result = _FIELD_END.search(content, end, end + _RESULT_WITHIN)
+        if chosen is None or result is None or not int(chosen[1]) < len(choices):
+            continue
+        if not content[result.end() : _group_end(content, result.end())].strip():
+            kept += content[at : result.end()], choices[int(chosen[1])]
+            at = result.end()
+    return "".join((*kept, content[at:]))
 
 
 def _without_deleted(content: str) -> str:

@@ -22,7 +22,7 @@ from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.office.pictures import pictures_in_cells
 from agentic_rag.adapters.parsing.office.sheet_extras import around_cells, beside_cells, sheet_pictures
-from agentic_rag.adapters.parsing.text.table_text import CURRENCY, add_grid, number_text
+from agentic_rag.adapters.parsing.text.table_text import add_grid, number_text, shows_more
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.adapters.parsing.unread import OBJECT, PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
@@ -41,6 +41,11 @@ _REFERENCE = re.compile(rb"""\br=["']([A-Z]{1,3})(\d{1,7})["']""")
 _STYLE = re.compile(rb"""\bs=["'](\d+)["']""")
 _FORMULA = re.compile(rb"<(?:\w+:)?f\b[^>]*>(.*?)</(?:\w+:)?f>", re.DOTALL)
 _HAS_VALUE = re.compile(rb"<(?:\w+:)?(?:v|is)\b[^>/]*>\s*[^<\s]|<(?:\w+:)?is\b")
+_IS_NOT_ZERO = re.compile(rb"<(?:\w+:)?v\b[^>/]*>\s*(?!0(?:\.0*)?\s*<)[^<\s]|<(?:\w+:)?is\b")
+_COUNTS_LATER = re.compile(rb"""<(?:\w+:)?calcPr\b[^>]*\bfullCalcOnLoad=["'](?:1|true)""")
+"""Of a workbook that a program wrote without a calculation: Excel is to count when it opens it, and 0 stands for each
+result (ECMA-376 Part 1, 18.2.2).
+"""
 _PERCENT = {9: "0%", 10: "0.00%"}
 """Built-in formats by number that show a percentage (ECMA-376 Part 1, 18.8.30)."""
 _UNSEEN = re.compile(r"_.|\*.|\\")
@@ -81,11 +86,15 @@ def load(source: SourceFile) -> LoadedText:
             workbook = CalamineWorkbook.from_filelike(io.BytesIO(source.content))
             parts = _sheet_parts(package)
             formats = _formats(package)
+            is_calculated = not _COUNTS_LATER.search(package.read(_WORKBOOK) if _WORKBOOK in package.names else b"")
             for sheet in workbook.sheets_metadata:
                 part = parts.get(sheet.name)
                 rows: list[tuple[int, Sequence[str]]] = []
                 if sheet.typ is SheetTypeEnum.WorkSheet:
-                    rows = _rows(workbook.get_sheet_by_name(sheet.name), _marks(package, part, formats))
+                    rows = _rows(
+                        workbook.get_sheet_by_name(sheet.name),
+                        _marks(package, part, formats, is_calculated=is_calculated),
+                    )
                 drawn, comments = beside_cells(package, _WORKBOOK, part, dict(rows)) if part else ([], [])
                 around = around_cells(package.read(part)) if part in package.names else []
                 if drawn or comments or around or any(any(row) for _, row in rows):
@@ -132,22 +141,20 @@ def _sheet_parts(package: Package) -> dict[str, str]:
 
 
 def _formats(package: Package) -> dict[int, str]:
-    """The format codes that show a percentage or a currency, by the index of the cell style."""
+    """The format codes that show a percentage, a currency or a unit, by the index of the cell style."""
     if _STYLES not in package.names:
         return {}
     styles = package.tree(_STYLES)
     codes = _PERCENT | {
-        int(one.get("numFmtId", "0")): _UNSEEN.sub("", one.get("formatCode", "")).replace('"', "")
+        int(one.get("numFmtId", "0")): _UNSEEN.sub("", one.get("formatCode", ""))
         for one in styles.iter(f"{_MAIN}numFmt")
     }
     cell_styles = styles.find(f"{_MAIN}cellXfs")
     numbers = [int(one.get("numFmtId", "0")) for one in cell_styles] if cell_styles is not None else []
-    return {
-        at: code for at, number in enumerate(numbers) if "%" in (code := codes.get(number, "")) or CURRENCY.search(code)
-    }
+    return {at: codes[number] for at, number in enumerate(numbers) if shows_more(codes.get(number, ""))}
 
 
-def _marks(package: Package, part: str | None, formats: Mapping[int, str]) -> dict[Place, str]:
+def _marks(package: Package, part: str | None, formats: Mapping[int, str], *, is_calculated: bool) -> dict[Place, str]:
     """What calamine does not tell of a sheet: the format of a cell, or "=" and the formula that has no value yet."""
     if part is None or part not in package.names:
         return {}
@@ -162,7 +169,7 @@ def _marks(package: Package, part: str | None, formats: Mapping[int, str]) -> di
             continue
         style = _STYLE.search(attributes)
         formula = _FORMULA.search(inner)
-        if formula is not None and _HAS_VALUE.search(inner) is None:
+        if formula is not None and (_HAS_VALUE if is_calculated else _IS_NOT_ZERO).search(inner) is None:
             found[_place(reference)] = "=" + html.unescape(formula[1].decode("utf-8", "replace"))
         elif style is not None and int(style[1]) in formats:
             found[_place(reference)] = formats[int(style[1])]
@@ -183,6 +190,8 @@ def _shown(value: object, mark: str) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
+        if mark.startswith("="):
+            return mark
         return number_text(value, mark)
     if isinstance(value, datetime.datetime):
         whole_day = value.time() == datetime.time()

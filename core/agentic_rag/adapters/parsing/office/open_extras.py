@@ -26,7 +26,9 @@ _READ_INSIDE = (f"{_OFFICE}spreadsheet", f"{_OFFICE}text")
 ANNOTATION = f"{_OFFICE}annotation"
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _LINES = (*_PARAGRAPHS, f"{_TEXT}span", f"{_TEXT}a")
-_AROUND = tuple(f"{_STYLE}{name}" for name in ("header", "footer", "header-left", "footer-left"))
+_AROUND = tuple(f"{_STYLE}{name}" for name in (
+    "header", "footer", "header-left", "footer-left", "header-first", "footer-first",
+))  # fmt: skip
 _COUNTS = (f"{_TEXT}page-number", f"{_TEXT}page-count")
 
 

@@ -35,11 +35,25 @@ def write_inline(tree: Element) -> bool:
     word = tree.tag.partition("}")[0] + "}"
     changed = False
     for parent in list(tree.iter()):
+        changed = _write_choices(parent, word) or changed
         if local_name(parent) in _EQUATIONS or not any(local_name(child) in _REWRITTEN for child in parent):
             continue
         parent[:] = list(_lifted(parent, word))
         changed = True
     return changed
+
+
+def _write_choices(run: Element, word: str) -> bool:
+    """Write what was chosen in a list of an old form as the text of its run; whether there is one."""
+    if local_name(run) != "r":
+        return False
+    for choices in (one for held in run if local_name(held) == "fldChar" for one in held.iter(f"{word}ddList")):
+        entries = [attribute(one, "val") for one in choices if local_name(one) == "listEntry"]
+        chosen = next((attribute(one, "val") for one in choices if local_name(one) == "result"), "0")
+        if chosen.isdigit() and int(chosen) < len(entries):
+            SubElement(run, f"{word}t").text = entries[int(chosen)]
+            return True
+    return False
 
 
 def _lifted(parent: Element, word: str) -> Iterator[Element]:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pypdfium2.raw  # pyright: ignore[reportMissingTypeStubs] - it ships none
 from pypdfium2 import PdfDocument, PdfiumError  # pyright: ignore[reportMissingTypeStubs]
 
+from agentic_rag.adapters.parsing.pdf.drawn_texts import drawn_texts
 from agentic_rag.adapters.parsing.pdf.form_values import FilledField, place_fields
 from agentic_rag.adapters.parsing.pdf.lettered_pictures import count_lettered_pictures
 from agentic_rag.adapters.parsing.pdf.notes import attached_files, page_notes, pinned_files
@@ -76,13 +77,19 @@ class PdfiumPages:
             text = _units(textpage.raw)
             turns = _turns(textpage.raw, text)
             lines = [*_lines(textpage.raw, text, turns)]
-            fields = [*_fields(page.raw, textpage.raw, self._form, turns)]
+            fields = [*_fields(page.raw, self._form, turns)]
             box = page.get_cropbox()
             is_drawn = not (fields or _says_something(lines, box, turns)) and draws_words(page.raw, box)
-            placed = place_fields(lines, fields) if fields else lines
-            notes = page_notes(page.raw, _annotation_entry, "\n".join(line.text for line in placed))
+            notes = page_notes(page.raw, _annotation_entry, "\n".join(one.text for one in (*lines, *fields)))
             pictures = 0 if is_drawn else count_lettered_pictures(page, textpage.raw)
-            return PdfPage(placed, is_drawn, notes, pinned_files(page), pictures)
+            files = pinned_files(page)
+            # Last: drawing what is pinned to a page into it ends what is pinned there.
+            fields += [
+                _turned(text, area, turns)
+                for text, area in drawn_texts(page, textpage, self._form, lambda: self._document[number])
+            ]
+            placed = place_fields(lines, fields) if fields else lines
+            return PdfPage(placed, is_drawn, notes, files, pictures)
         finally:
             textpage.close()
             page.close()
@@ -91,6 +98,11 @@ class PdfiumPages:
     def is_drawn_by_program(self) -> bool:
         """Whether a form makes the pages when a program shows them (XFA): those of the file only ask to wait."""
         return self._document is not None and self._document.get_formtype() == pdfium.FORMTYPE_XFA_FULL
+
+    @property
+    def has_form_of_program(self) -> bool:
+        """Whether the file holds a form of that kind beside its pages."""
+        return self._document is not None and self._document.get_formtype() == pdfium.FORMTYPE_XFA_FOREGROUND
 
     @property
     def own_name(self) -> str:
@@ -226,7 +238,14 @@ def _turn(x: float, y: float, turns: int) -> tuple[float, float]:
     return ((x, y), (-y, x), (-x, -y), (y, -x))[turns]
 
 
-def _fields(page: object, textpage: object, form: object, turns: int) -> Iterator[FilledField]:
+def _turned(text: str, area: Any, turns: int) -> FilledField:
+    """A text and its rectangle where the letters of the page stand upright."""
+    corners = _turn(area.left, area.bottom, turns), _turn(area.right, area.top, turns)
+    (left, right), (bottom, top) = (sorted(one) for one in zip(*corners, strict=True))
+    return FilledField(text, left, bottom, right, top)
+
+
+def _fields(page: object, form: object, turns: int) -> Iterator[FilledField]:
     for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         if not annotation:
@@ -234,16 +253,14 @@ def _fields(page: object, textpage: object, form: object, turns: int) -> Iterato
         try:
             area = pdfium.FS_RECTF()
             hidden = pdfium.FPDFAnnot_GetFlags(annotation) & pdfium.FPDF_ANNOT_FLAG_HIDDEN
-            text = "" if hidden else " ".join(_filled_text(annotation, textpage, form).split())
+            text = "" if hidden else " ".join(_filled_text(annotation, form).split())
             if text and pdfium.FPDFAnnot_GetRect(annotation, area):
-                corners = _turn(area.left, area.bottom, turns), _turn(area.right, area.top, turns)
-                (left, right), (bottom, top) = (sorted(one) for one in zip(*corners, strict=True))
-                yield FilledField(text, left, bottom, right, top)
+                yield _turned(text, area, turns)
         finally:
             pdfium.FPDFPage_CloseAnnot(annotation)
 
 
-def _filled_text(annotation: object, textpage: object, form: object) -> str:
+def _filled_text(annotation: object, form: object) -> str:
     kind = pdfium.FPDFAnnot_GetSubtype(annotation)
     if kind == pdfium.FPDF_ANNOT_WIDGET and form:
         field = pdfium.FPDFAnnot_GetFormFieldType(form, annotation)
@@ -254,10 +271,7 @@ def _filled_text(annotation: object, textpage: object, form: object) -> str:
             return _filled(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
     if kind not in (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP):
         return ""
-    drawn = (pdfium.FPDFAnnot_GetObject(annotation, at) for at in range(pdfium.FPDFAnnot_GetObjectCount(annotation)))
-    texts = [one for one in drawn if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_TEXT]
-    shown = " ".join(_filled(pdfium.FPDFTextObj_GetText, one, textpage) for one in texts)
-    return _annotation_entry(annotation, b"Contents") or shown
+    return _annotation_entry(annotation, b"Contents")
 
 
 def _annotation_entry(annotation: object, key: bytes) -> str:

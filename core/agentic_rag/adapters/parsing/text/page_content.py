@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from agentic_rag.adapters.parsing.pages.page_facts import PageFacts, read_facts
 from agentic_rag.adapters.parsing.text.formulas import formula_text
+from agentic_rag.adapters.parsing.text.page_controls import folded_texts, write_controls
 from agentic_rag.adapters.parsing.text.svg import as_picture
 
 _NEVER_READ = [
@@ -34,6 +35,8 @@ _MOST_HIDDEN = 0.5
 """Hidden letters by letters that show. A page that hides more shows it by a script: tabs, forums, shops."""
 _LEAST_HIDDEN = 200
 """Letters of a text; fewer only ask for a script to be allowed."""
+_LEAST_FOLDED = 20
+"""Letters of a part that does not show; fewer are labels."""
 _DEEPEST_FORMULA = 100
 _LEAST_MAIN = 0.5
 """Share of a page's letters from which its one main part stands for it."""
@@ -52,17 +55,26 @@ class PageContent:
     hidden: Sequence[str]
 
 
-def read_page(source: str) -> PageContent:
-    """Parse a page and leave out what is never read."""
+def read_page(source: str, *, is_saved: bool = False) -> PageContent:
+    """Parse a page and leave out what is never read. Of a page that somebody saved (`is_saved`) the values of its
+    controls are read, and all that is left out with its text is among what is hidden.
+    """
     tree = _parsed(source)
     facts = read_facts(tree)
     named = tree.css_first("head > title")
     title = None if named is None else named.text()
-    letters, hidden = _leave_out(tree, hides=True)
+    folded = _write_saved(tree) if is_saved else []
+    letters, hidden = _leave_out(tree, hides=True, folded=folded)
     if letters > max(_MOST_HIDDEN * letters_of(tree.body), _LEAST_HIDDEN):
         tree = _parsed(source)
-        _, hidden = _leave_out(tree, hides=False)
-    return PageContent(_main_part(tree), title, facts, tree.body or tree.root, hidden)
+        folded = _write_saved(tree) if is_saved else []
+        _, hidden = _leave_out(tree, hides=False, folded=folded)
+    return PageContent(_main_part(tree), title, facts, tree.body or tree.root, [*hidden, *(folded if is_saved else ())])
+
+
+def _write_saved(tree: LexborHTMLParser) -> list[str]:
+    write_controls(tree)
+    return [text for text in folded_texts(tree) if len(text) >= _LEAST_FOLDED]
 
 
 def children(node: LexborNode) -> Iterator[LexborNode]:
@@ -101,8 +113,10 @@ def _element(node: LexborNode, depth: int) -> Element:
     return made
 
 
-def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> tuple[int, list[str]]:
-    """Remove what is not read: how many letters of it were hidden, and the texts of those that a script may show."""
+def _leave_out(tree: LexborHTMLParser, *, hides: bool, folded: list[str]) -> tuple[int, list[str]]:
+    """Remove what is not read: how many letters of it were hidden, and the texts of those that a script may show.
+    Adds the texts of navigation to `folded`.
+    """
     for button in tree.css(_HEADING_BUTTONS):
         if button.parent is not None and letters_of(button) > letters_of(button.parent) / 2:
             button.unwrap()  # A heading that opens what stands below it.
@@ -120,6 +134,8 @@ def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> tuple[int, list[str]]:
                     hidden.append(text)
                 child.decompose()
             elif _is_furniture(child):
+                text = " ".join(child.text(separator=" ").split())
+                folded += [text] if len(text) >= _LEAST_FOLDED else []
                 child.decompose()
             else:
                 stack.append(child)

@@ -24,6 +24,10 @@ _LEAST_ROWS = 4
 _FIGURE = re.compile(r"[(+−-]?\s?[$€£¥]?\s?\d[\d.,'’ \u00a0\u202f]*\s?(?:%|[$€£¥])?\)?|\d{4}-\d\d-\d\d\b.*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 CURRENCY = re.compile(r"[$€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)\b")
+_LITERAL = re.compile(r'"([^"]*)"')
+_DIGITS = re.compile(r"[0#?]")
+_SCALED = re.compile(r"[0#?],+(?![0#?,])|\[[<>=]")
+"""Number formats that show thousands as one, or numbers of some sizes only."""
 _DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
 _SIGNIFICANT = 15
 """Digits that spreadsheet programs keep of a number."""
@@ -76,8 +80,34 @@ def count_names(rows: Sequence[Row]) -> int:
     return count if has_corner or 2 * figures >= len(below) else 0
 
 
+def shows_more(code: str) -> bool:
+    """Whether a number format shows more than the number: a share, a currency or a unit."""
+    return "%" in code or CURRENCY.search(code) is not None or any(any(map(str.isalpha, one)) for one in _units(code))
+
+
+def _units(code: str) -> list[str]:
+    """The words that a number format shows beside every number, below zero too."""
+    if _SCALED.search(code):
+        return []
+    sections = [_LITERAL.findall(section) for section in code.split(";")]
+    return sections[0] if len(sections) == 1 or sections[0] == sections[1] else []
+
+
+def _with_unit(shown: str, code: str) -> str:
+    """A number with the word that its format shows before or behind it."""
+    units = [one for one in _units(code) if any(map(str.isalpha, one)) or "%" in one]
+    if len(units) != 1:
+        return shown
+    positive = code.split(";", 1)[0]
+    before, _, behind = positive.partition(f'"{units[0]}"')
+    if _DIGITS.search(behind):
+        return f"{units[0]}{shown}"
+    return f"{shown}{' ' if before.endswith(' ') else ''}{units[0]}".strip()
+
+
 def number_text(value: float, code: str) -> str:
-    """A number as a number format shows it: as a share, with its currency, else with its significant digits."""
+    """A number as a number format shows it: as a share, with its currency or unit, else with its significant digits."""
+    stated, code = code, _LITERAL.sub(lambda one: one[1] if CURRENCY.search(one[1]) else "", code)
     positive = code.split(";", 1)[0]
     decimals = _DECIMALS.search(positive)
     if "%" in positive and abs(value) < 10**_SIGNIFICANT:
@@ -86,7 +116,7 @@ def number_text(value: float, code: str) -> str:
     shown = f"{value:.{_SIGNIFICANT}g}" if value != int(value) or abs(value) >= 1e15 else str(int(value))
     currency = CURRENCY.search(positive)
     if currency is None:
-        return shown
+        return _with_unit(shown, stated)
     if decimals and float(f"{value:.{len(decimals[1])}f}") == value:
         shown = f"{value:.{len(decimals[1])}f}"
     before = currency.start() < min((positive.find(one) for one in "0#?" if one in positive), default=0)
