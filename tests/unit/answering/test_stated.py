@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act
+from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act, tells_of_the_one
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.extractive import DraftSentence, draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
@@ -188,6 +188,71 @@ def test_who_and_when_are_told_by_the_act_that_is_asked_for(question: str, text:
     part = build_subquery(question, detect_answer_type(question), {}, (), (text,))
     quote = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
     assert tells_of_act(part, [quote], [passage(1, "Notizen", text)]) is tells
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "tells"),
+    [
+        (
+            "What is the default fee of a transfer?",
+            "The fee of a transfer is chosen by the sender, up to 4 euros.",
+            False,
+        ),
+        ("What is the default fee of a transfer?", "By default the fee of a transfer is 4 euros.", True),
+        ("What is the default fee of a transfer?", "A transfer costs 4 euros where nothing else is set.", True),
+        ("How many days does the average employee get?", "A firm may give an employee 20 days.", False),
+        ("How many days does the average employee get?", "On average an employee has 14 days.", True),
+        ("What is the largest berth?", "The biggest berth has 40 metres.", True),
+        ("What is the exact fee of a transfer?", "The fee of a transfer is 4 euros.", True),
+        ("How many days does an average employee get?", "A firm may give an employee 20 days.", True),
+        ("Was ist die übliche Gebühr?", "Die Gebühr beträgt 4 Euro.", True),
+    ],
+)
+def test_one_of_several_is_told_by_the_word_before_its_noun(question: str, text: str, tells: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), {}, (), (text,))
+    quote = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    assert tells_of_the_one(part, [quote], [passage(1, "Notes", text)], is_read=True) is tells
+
+
+def test_a_heading_and_what_stands_before_the_quote_tell_the_one_too() -> None:
+    question, said = "What is the default fee of a transfer?", "The fee of a transfer is 4 euros."
+    part = build_subquery(question, detect_answer_type(question), {})
+    for title, before in (("Default fees", ""), ("Notes", "These are the default values. ")):
+        quote = DraftSentence(0, 0, len(before), len(before) + len(said), said, UnitKind.PROSE, 1.0)
+        assert tells_of_the_one(part, [quote], [passage(1, title, before + said)], is_read=True)
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_without_a_model_that_reads_a_date_has_the_word_that_tells_it_from_others(is_read: bool) -> None:
+    question, said = "What is the effective date of the rule?", "Comments on the rule close on 21 September 2020."
+    part = build_subquery(question, detect_answer_type(question), {})
+    quote = DraftSentence(0, 0, 0, len(said), said, UnitKind.PROSE, 1.0)
+    assert tells_of_the_one(part, [quote], [passage(1, "Notes", said)], is_read=is_read) is is_read
+
+
+@pytest.mark.parametrize(
+    ("question", "states", "is_silent"),
+    [
+        (
+            "What time does the first evening begin?",
+            "The first evening begins at 19:30.",
+            "The first evening is on 6 May.",
+        ),
+        ("At what time does the pool close?", "The pool closes at 8 pm.", "The pool closes in winter."),
+        ("price of a Fluvion 200", "The Fluvion 200 costs 420 euros.", "The Fluvion 200 weighs 45 kg."),
+        ("price of a label", "The label of a crate is free.", "The label of a crate is 45 mm wide."),
+        (
+            "What does an apprentice earn?",
+            "An apprentice has 900 pounds a month.",
+            "An apprentice has three months of trial.",
+        ),
+    ],
+)
+def test_a_time_of_day_and_an_amount_of_money_are_told_by_their_names(
+    question: str, states: str, is_silent: str
+) -> None:
+    assert stated(question, states)
+    assert not stated(question, is_silent)
 
 
 def test_the_act_may_stand_before_the_quote() -> None:

@@ -16,6 +16,7 @@ from agentic_rag.answering.extraction.candidate_units import (
 )
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
+from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.forms import defines
@@ -34,6 +35,11 @@ _PLACE = re.compile(
 MIN_TIED_SHARE = 0.5
 BEFORE = 200
 """Characters before a quote that may say what it is about."""
+_ONE_OF_SEVERAL = re.compile(
+    r"^(?:what|which|how [a-z]+)(?: [\w-]+){0,3}?(?:['’]s| is| are| was| were| do| does| did| has| have| had| will|"
+    r" would| can| must| should) the (?P<mark>(?!\w+est\b)[a-z-]{4,}) (?P<noun>[\w-]+)",
+    re.IGNORECASE,
+)
 _SEVERAL = re.compile(r"[,;\n]| and | or ")
 _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, Subquery], bool]], ...] = (
     (lambda part, kind: asks_for_place(part.text), lambda said, part: _names_place(said, part.text)),
@@ -141,6 +147,39 @@ def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequen
         and (weight_of(mask, part.terms) >= least or (at > 0 and depends_on_previous(text)))
         for at, (one, text, mask) in enumerate(zip(quotes, texts, held, strict=True))
     )
+
+
+def tells_of_the_one(
+    part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage], *, is_read: bool
+) -> bool:
+    """False where an English question asks for one of several by a word before its noun ("the default fee"), and the
+    quotes have the noun, but neither they nor what stands above and shortly before them that word: then they tell of
+    another one. Where no model reads (`is_read`), the same of a noun that says how is asked ("the effective date"),
+    which the quotes need not have.
+    """
+    match = None if table_of(part.text) is not None else _ONE_OF_SEVERAL.match(part.text)
+    if match is None:
+        return True
+    mark, noun = (_bits(part, match[name]) for name in ("mark", "noun"))
+    if not mark or not ASKING_WORDS.isdisjoint(terms_of(match["mark"])):
+        return True
+    quotes = _quotes(sentences)
+    own = mask_of(lower_text("\n".join(_texts(quotes, passages))), part.terms)
+    is_asking = not is_read and not ASKING_WORDS.isdisjoint(terms_of(match["noun"]))
+    if not (own & noun or is_asking):
+        return True
+    around: list[str] = []
+    for one in quotes:
+        passage = passages[one.passage]
+        above = (*headings_above(passage, one.start), column_names(passage, one.start))
+        around += (*above, text_before(passage, one))
+    return bool(mark & (own | mask_of(lower_text("\n".join(around)), part.terms)))
+
+
+def _bits(part: Subquery, word: str) -> int:
+    """The bits of a word of the question."""
+    terms = terms_of(word)
+    return sum(1 << place for place, term in enumerate(part.terms) if term.term in terms)
 
 
 def text_before(passage: Passage, quote: DraftSentence) -> str:

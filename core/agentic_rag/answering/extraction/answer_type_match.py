@@ -131,6 +131,13 @@ _MONEY = re.compile(
     r"[£$€¥₹]|\b(?:dollars?|pounds?|euros?|pence|cents?|usd|eur|gbp|million|billion|free of charge)\b|\d,\d{3}|%",
     re.IGNORECASE,
 )
+_MONEY_BY_NAME = re.compile(
+    r"^(?:the )?(?:prices?|costs?|fees?|charges?|rent|salary|wages?) (?:of|for|per) |"
+    r"\bwhat (?:do|does|did|will|would|can) .{2,60} earn\b",
+    re.IGNORECASE,
+)
+"""A question for an amount of money that has no word for how much."""
+_NO_MONEY = re.compile(r"\bfree\b|\bno (?:sur)?charge\b|\bincluded\b", re.IGNORECASE)
 _MONEY_NAMED = re.compile(
     r"\b(?:costs?|prices?|salar(?:y|ies)|revenues?|profits?|incomes?|budgets?|fees?|wages?|rents?|charges?|sales|"
     r"thousands|millions|billions)\b",
@@ -156,14 +163,19 @@ _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|on
 
 _IS_ASKED = r"\b(?:what|which)(?:['’]s| is| are| was|) (?:the |your |our |my |his |her |their )?(?:[\w'’-]+ ){0,2}?"
 _VALUES_BY_NAME: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
-    (re.compile(rf"{_IS_ASKED}(?:{asked})\b", re.IGNORECASE), re.compile(value))
+    (re.compile(asked, re.IGNORECASE), re.compile(value, re.IGNORECASE))
     for asked, value in (
         (
-            r"(?:tele)?phone(?: number| no)?|(?:mobile|cell|fax|hotline) number",
+            rf"{_IS_ASKED}(?:(?:tele)?phone(?: number| no)?|(?:mobile|cell|fax|hotline) number)\b",
             r"(?<![\w-])(?!(?:19|20)\d\d(?![ -]?\d))[+(-]{0,2}\d[\d ()/.-]*\d{2}",
         ),
-        (r"e-?mail(?: address)?", r"\S@\w"),
-        (r"(?:web ?site|url|web address|home ?page)", r"https?://|\bwww\.|\w\.[a-z]{2,}\b"),
+        (rf"{_IS_ASKED}(?:e-?mail(?: address)?)\b", r"\S@\w"),
+        (rf"{_IS_ASKED}(?:web ?site|url|web address|home ?page)\b", r"https?://|\bwww\.|\w\.[a-z]{2,}\b"),
+        (
+            r"^(?:(?:at|by|from|until|till) )?what time (?!(?:of|zones?|frames?|spans?|limits?)\b)",
+            r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:a\.?m|p\.?m|h|hours|o['’]clock)\b|"
+            r"\b(?:noon|midday|midnight|dawn|dusk|sunrise|sunset|mornings?|afternoons?|evenings?|nights?)\b",
+        ),
     )
 )
 """What is asked for by a name that tells its form, with that form."""
@@ -217,7 +229,7 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
     table = table_of(question)
     if table is not None:
         return _states_by_table(table, sentence, question, columns)
-    if kind in (AnswerType.FIGURE, AnswerType.FACT) and _lacks_what_is_named(sentence, question):
+    if kind in (AnswerType.FIGURE, AnswerType.FACT) and _lacks_what_is_named(sentence, question, columns):
         return False
     if kind is AnswerType.FIGURE:
         if _TIME_ASKED.search(question):
@@ -240,9 +252,15 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
     return True
 
 
-def _lacks_what_is_named(sentence: str, question: str) -> bool:
-    """True where the question asks for a value whose form its name tells, and the sentence has none."""
-    return any(asked.search(question) and not value.search(sentence) for asked, value in _VALUES_BY_NAME)
+def _lacks_what_is_named(sentence: str, question: str, columns: str) -> bool:
+    """True where the question asks for a value whose form its name tells, and the sentence has none but those that the
+    question has.
+    """
+    if _MONEY_BY_NAME.search(question):
+        return not (_MONEY.search(sentence) or _NO_MONEY.search(sentence) or names_money(columns))
+    wanted = (value for asked, value in _VALUES_BY_NAME if asked.search(question))
+    named = question.lower()
+    return any(all(holds_phrase(named, one[0].lower()) for one in value.finditer(sentence)) for value in wanted)
 
 
 def _names_person(sentence: str, asked: str) -> bool:

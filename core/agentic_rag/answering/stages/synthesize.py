@@ -25,7 +25,7 @@ from agentic_rag.answering.evidence.other_language import is_of_other_language
 from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
 from agentic_rag.answering.evidence.padding import without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
-from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act
+from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act, tells_of_the_one
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.contradiction import are_dated_issues
 from agentic_rag.answering.extraction.disagreement import find_contradiction
@@ -226,6 +226,7 @@ def _weigh_answer(
             and has_form(part, kind, grounds, found.passages)
             and is_tied(part, grounds, found.passages)
             and tells_of_act(part, grounds, found.passages)
+            and tells_of_the_one(part, grounds, found.passages, is_read=reading.signs is not None)
         )
         odds = odds_of(reading, said)
         signs = find_certainty_signs(part, said, found.passages, reading.documents, support, reading.signs, odds)
