@@ -25,7 +25,9 @@ class LazySnapshot:
     async def snapshot(self, *, may_defer: bool = False) -> CorpusSnapshot:
         """The snapshot. Errors: those of `Database.snapshot`."""
         if self._snapshot is None:
-            opened = self._database.snapshot(self._workspace, self._as_of, readers=self._readers, may_defer=may_defer)
+            opened = self._database.snapshot(
+                self._workspace, self._as_of, readers=self._readers, may_defer=may_defer, may_lag=True
+            )
             self._snapshot = await self._stack.enter_async_context(opened)
         return self._snapshot
 

@@ -174,6 +174,8 @@ class Chunk:
     source_path: str
     url: str | None
     media_type: str
+    has_recognised_pages: bool = False
+    """Whether words of its document were recognised in pictures of pages: `RevisionSpan` tells of which spans."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,11 +92,13 @@ class Database(Protocol):
         readers: ReadIdentity = ...,
         *,
         may_defer: bool = False,
+        may_lag: bool = False,
     ) -> AbstractAsyncContextManager[CorpusSnapshot]:
         """Open a read-only snapshot in the name of `readers`. `space_id` searches the vectors of another space than the
         active one (to judge it before a switch). With `may_defer` it may begin with the first read, and `chunks` are
         read before anything of it is believed: each read may raise `SnapshotOutdated` until then, upon which the caller
-        opens one that is not deferred. Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE (newer
+        opens one that is not deferred. With `may_lag` too, a replica may be read, whose titles and metadata may be a
+        second older. Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE (newer
         than the corpus or past retention).
         """
         ...

@@ -281,6 +281,20 @@ async def test_chunks_come_in_the_order_asked_without_what_the_caller_may_not_re
     assert forbidden == []
 
 
+@pytest.mark.parametrize(("pages", "is_told"), [("3:2-3", True), ("", False), (None, False)])
+async def test_chunks_say_whether_pages_of_their_document_were_recognised(
+    adapter: Backend, pages: str | None, is_told: bool
+) -> None:
+    workspace = await adapter.workspace()
+    provenance = {} if pages is None else {"recognised_pages": pages}
+    await adapter.publish(workspace, "a.md", PASSAGES, provenance=provenance)
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        [chunk] = await snapshot.documents.chunks([0], EVERYBODY)
+
+    assert chunk.has_recognised_pages is is_told
+
+
 async def test_titles_are_those_of_visible_chunks_that_the_caller_may_read(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", PASSAGES)

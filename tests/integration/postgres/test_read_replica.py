@@ -65,23 +65,23 @@ class Process:
         self.replica = ReadReplica(replica, 4, self.telemetry, pool)
         self.database = PostgresDatabase(pool, HEAD, replica=self.replica)
 
-    async def ask(self, workspace: WorkspaceRef) -> tuple[list[str], str]:
+    async def ask(self, workspace: WorkspaceRef, *, may_lag: bool = True) -> tuple[list[str], str]:
         """The texts that a question finds, as a run reads them, and what became of the replica."""
         before = self.outcomes()
         for _ in range(2):
             try:
-                texts = await self._search(workspace, may_defer=True)
+                texts = await self._search(workspace, may_defer=True, may_lag=may_lag)
             except SnapshotOutdated:
-                texts = await self._search(workspace, may_defer=False)
+                texts = await self._search(workspace)
             except DependencyUnavailable:
                 continue
             new = {name: count - before.get(name, 0) for name, count in self.outcomes().items()}
             return texts, " ".join(sorted(name for name, count in new.items() if count))
         raise AssertionError("a run that is repeated failed again")
 
-    async def _search(self, workspace: WorkspaceRef, *, may_defer: bool) -> list[str]:
+    async def _search(self, workspace: WorkspaceRef, **how: bool) -> list[str]:
         await self.database.head(workspace, ANONYMOUS_READER)
-        async with self.database.snapshot(workspace, may_defer=may_defer) as snapshot:
+        async with self.database.snapshot(workspace, **how) as snapshot:
             scope = SearchScope(snapshot.access.access_ids)
             query = RetrievalQuery(workspace.workspace_id, "rotor", None, scope, top_k=8, with_beside=True)
             found = await Retrieve(RecordingTelemetry()).run(snapshot, query)
@@ -126,6 +126,7 @@ async def test_a_search_reads_the_replica_once_it_has_what_was_written_and_never
     await caught_up(primary_url, server.url)
     assert await process.ask(workspace) == (["The rotor of unit 1"], ""), "nothing is known of the workspace yet"
     await used_for(process, workspace, ["The rotor of unit 1"])
+    assert await process.ask(workspace, may_lag=False) == (["The rotor of unit 1"], ""), "whoever wants no lag"
 
     await on(server.url, "SELECT pg_wal_replay_pause()")
     await stores.publish(workspace, "a.md", ["The rotor of unit 2"])

@@ -26,12 +26,13 @@ STATEMENTS = {
     "begin": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     "texts": "c.chunk_id, c.document_id, c.revision_id",
     "quotes": "page_place",
+    "audit": "INSERT INTO rag_audit",
 }
 """Words by which each statement of an answer is known."""
 ASKER = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
 
 
-async def test_an_uncached_answer_waits_for_four_statements(
+async def test_an_uncached_answer_and_a_context_wait_for_four_statements(
     migrated_database: str, redis_url: str, tmp_path: Path
 ) -> None:
     settings: dict[str, Any] = {
@@ -78,9 +79,12 @@ async def test_an_uncached_answer_waits_for_four_statements(
 
     # Behind the response: the record of the run, whose transaction may have begun, and the end of the snapshot.
     waited = [one for one in waited if "synchronous_commit = off" not in one]
-    assert [next(name for name, words in STATEMENTS.items() if words in one) for one in waited] == [
-        *("version", "begin", "texts", "quotes"),
-    ]
+
+    def names_of(statements: list[str]) -> list[str]:
+        return [next(name for name, words in STATEMENTS.items() if words in one) for one in statements]
+
+    assert names_of(waited) == ["version", "begin", "texts", "quotes"]
+    assert names_of(of_a_context) == ["version", "begin", "texts", "audit"]
     # Only an answer reads on beside what it found.
     assert ["first.index - 1" in one for one in waited if STATEMENTS["texts"] in one] == [True]
     assert ["first.index - 1" in one for one in of_a_context if STATEMENTS["texts"] in one] == [False]

@@ -218,6 +218,7 @@ class MemoryDatabase:
         readers: ReadIdentity = ANONYMOUS_READER,
         *,
         may_defer: bool = False,
+        may_lag: bool = False,
     ) -> AsyncGenerator[CorpusSnapshot]:
         """Open a read-only snapshot in the name of `readers`."""
         state = entered(self._store.committed, workspace)

@@ -182,6 +182,7 @@ class Corpus:
         readers: ReadIdentity = ANONYMOUS_READER,
         *,
         may_defer: bool = False,
+        may_lag: bool = False,
     ) -> AsyncIterator[Any]:
         self.calls.note("snapshot")
         if self.database_down:
@@ -284,7 +285,8 @@ class Documents:
             span = text[request.start : request.end]
             page = Corpus.page(text, starts, request.start)
             origin = "WEB_SEARCH" if held.url else None
-            spans.append(RevisionSpan(f"not {span}" if broken else span, page, READ_AT, origin))
+            shown, scanned = f"not {span}" if broken else span, held.has_recognised_pages
+            spans.append(RevisionSpan(shown, page, READ_AT, origin, is_recognised=scanned))
         return spans
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 from uuid import UUID
 
 import pytest
@@ -27,7 +28,7 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, Retryable
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, Retryable, SnapshotOutdated
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
@@ -176,6 +177,41 @@ async def test_nothing_is_handed_out_that_cannot_be_recorded(corpus: Corpus) -> 
     prepared = await product.prepare(SELECTORS)
 
     assert (prepared.text, prepared.fault) == ("", "DEPENDENCY_UNAVAILABLE")
+
+
+async def test_a_search_whose_process_remembers_another_state_opens_a_snapshot_at_once(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, begun = list[bool](), corpus.snapshot
+
+    @asynccontextmanager
+    async def snapshot(*arguments: Any, may_defer: bool = False, **named: Any) -> AsyncIterator[Any]:
+        opened.append(may_defer)
+        async with begun(*arguments, **named) as snapshot:
+            if may_defer:
+                snapshot.documents.chunks = AsyncMock(side_effect=SnapshotOutdated("The corpus changed."))
+            yield snapshot
+
+    monkeypatch.setattr(corpus, "snapshot", snapshot)
+
+    found = await _product(corpus).find(VALVE)
+
+    assert found.passages[0].chunk.text == VALVE
+    assert opened == [True, False]
+
+
+async def test_only_documents_with_recognised_pages_are_looked_at_for_them(corpus: Corpus) -> None:
+    product = _product(corpus)
+    scanned = next(one for one in corpus.chunks if one.text == LEAVE)
+
+    first = await product.find(f"{VALVE} {LEAVE}")
+    without = corpus.calls.names.count("revision_spans")
+    corpus.chunks[scanned.ordinal] = replace(scanned, has_recognised_pages=True)
+    second = await product.find(f"{VALVE} {LEAVE}")
+
+    assert without == 0
+    assert not any(one.is_recognised for one in first.passages)
+    assert [one.chunk.text for one in second.passages if one.is_recognised] == [LEAVE]
 
 
 async def test_without_an_embedder_words_find_passages_and_no_similarity_is_told(corpus: Corpus) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from agentic_rag.kernel.errors import (
     DependencyUnavailable,
     Permanent,
     Retryable,
+    SnapshotOutdated,
     SpaceMismatch,
     no_such_workspace,
 )
@@ -32,7 +35,7 @@ from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.models.embedding.space import EmbeddingSpace, similarity
 from agentic_rag.retrieval.candidates import Candidate
 from agentic_rag.retrieval.retrieve import Retrieve, cosines_of, scope_of
-from agentic_rag.tenancy.access import read_identity
+from agentic_rag.tenancy.access import ReadIdentity, read_identity
 from agentic_rag.tenancy.principals import Principal
 from agentic_rag.tenancy.record_audit import audit_passages
 from agentic_rag.tenancy.shown_versions import find_version
@@ -102,6 +105,20 @@ class _Read:
 
 
 @dataclass(frozen=True, slots=True)
+class _Query:
+    """What a search looks for, in whose name, and at which version."""
+
+    asked: Question
+    settings: SearchSettings
+    readers: ReadIdentity
+    at: int | None
+    """None: the newest."""
+    space: EmbeddingSpace | None
+    """Of the vector."""
+    vector: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
 class SearchPassages:
     """The use case behind `searchPassages`, `POST /v1/search` and `rag search`."""
 
@@ -144,15 +161,12 @@ class SearchPassages:
         with self.telemetry.span("rag.search"):
             vector = await self._embed(asked, settings, head.space)
             at = await find_version(self.database, asked.workspace, readers, asked.as_of, asked.as_of_time)
-            async with (
-                self.room.enter(RUN_UNITS),
-                self.database.snapshot(asked.workspace, at, readers=readers) as snapshot,
-            ):
-                registered = snapshot.space
-                if registered is not None and registered.space != head.space:
-                    # The workspace was switched to another model meanwhile: its vectors are of no use here.
-                    vector = None
-                found = await self._read(snapshot, asked, settings, vector)
+            query = _Query(asked, settings, readers, at, head.space, vector)
+            async with self.room.enter(RUN_UNITS):
+                try:
+                    found = await self._read(query, may_defer=True)
+                except SnapshotOutdated:
+                    found = await self._read(query, may_defer=False)
             # Beside the entry, but behind the snapshot: nobody holds a connection while it waits for another.
             actor, documents = principal.subject_id, [one.chunk.document_id for one in found.kept]
             entry = audit_passages(self.database, self.telemetry, asked.workspace, actor, documents)
@@ -176,7 +190,19 @@ class SearchPassages:
             self.telemetry.event("rag_search_without_vector", code=error.code)
             return None
 
-    async def _read(
+    async def _read(self, wanted: _Query, *, may_defer: bool) -> _Read:
+        """What a snapshot of its own holds. Errors: `SnapshotOutdated` where it `may_defer`."""
+        workspace = wanted.asked.workspace
+        async with self.database.snapshot(
+            workspace, wanted.at, readers=wanted.readers, may_defer=may_defer
+        ) as snapshot:
+            vector = wanted.vector
+            if snapshot.space is not None and snapshot.space.space != wanted.space:
+                # The workspace was switched to another model meanwhile: its vectors are of no use here.
+                vector = None
+            return await self._found(snapshot, wanted.asked, wanted.settings, vector)
+
+    async def _found(
         self, snapshot: CorpusSnapshot, asked: Question, settings: SearchSettings, vector: NDArray[np.float32] | None
     ) -> _Read:
         space = None if snapshot.space is None else snapshot.space.space
@@ -184,11 +210,10 @@ class SearchPassages:
         query = build_query(asked.workspace.workspace_id, settings, strip_unstorable(asked.text), vector, scope, space)
         result = await self.retrieve.run(snapshot, query)
         cosines = result.cosines or await cosines_of(snapshot, query, result.chunks)
-        places = [SpanRequest(chunk.revision_id, chunk.start, chunk.end) for chunk, _ in result.chunks]
-        spans = await snapshot.documents.revision_spans(places)
+        recognised = await _recognised(snapshot, [chunk for chunk, _ in result.chunks])
         kept = tuple(
-            _Kept(chunk, candidate, cosine, span is not None and span.is_recognised)
-            for (chunk, candidate), span in zip(result.chunks, spans, strict=True)
+            _Kept(chunk, candidate, cosine, chunk.chunk_id in recognised)
+            for chunk, candidate in result.chunks
             for cosine in [cosines.get(candidate.ordinal)]
             if settings.similarity_threshold <= 0 or cosine is not None
         )
@@ -196,3 +221,13 @@ class SearchPassages:
         degraded = (*((Dependency.EMBEDDER,) if needs_vector and vector is None else ()), *result.degraded)
         version = await snapshot.shown(snapshot.version)
         return _Read(kept, version, space, tuple(dict.fromkeys(degraded)))
+
+
+async def _recognised(snapshot: CorpusSnapshot, chunks: Sequence[Chunk]) -> frozenset[UUID]:
+    """The ids of chunks with words that were recognised in a picture. Only documents with such pages are looked at."""
+    doubtful = [one for one in chunks if one.has_recognised_pages]
+    if not doubtful:
+        return frozenset()
+    places = [SpanRequest(one.revision_id, one.start, one.end) for one in doubtful]
+    found = zip(doubtful, await snapshot.documents.revision_spans(places), strict=True)
+    return frozenset(one.chunk_id for one, span in found if span is not None and span.is_recognised)

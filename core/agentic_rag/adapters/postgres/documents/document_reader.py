@@ -18,6 +18,7 @@ from agentic_rag.adapters.postgres.documents.document_reader_sql import (
     REVISION_SPANS,
     TEXTS,
     TEXTS_CHECKED,
+    TEXTS_TOLD,
     TEXTS_WITH_BESIDE_CHECKED,
     TEXTS_WITH_BESIDE_TOLD,
     TITLES,
@@ -94,12 +95,13 @@ class PostgresDocumentReader:
             if deferred is not None:
                 await deferred.confirm()
             return []
-        if not (with_beside or naming or self._told):
+        if deferred is not None and not deferred.is_confirmed:
+            fetch, statement = deferred.fetch_told, TEXTS_WITH_BESIDE_TOLD if with_beside else TEXTS_TOLD
+        elif with_beside or naming or self._told:
+            fetch, statement = self._connection.fetch, TEXTS_WITH_BESIDE_CHECKED if with_beside else TEXTS_CHECKED
+        else:
             return await self._chunks(TEXTS, access_ids, ordinals)
         told, self._told = self._told, {}
-        fetch, statement = self._connection.fetch, TEXTS_WITH_BESIDE_CHECKED if with_beside else TEXTS_CHECKED
-        if deferred is not None and not deferred.is_confirmed and with_beside:
-            fetch, statement = deferred.fetch_told, TEXTS_WITH_BESIDE_TOLD
         rows = await fetch(
             statement,
             *self._key,

@@ -7,7 +7,8 @@ from agentic_rag.adapters.postgres.session.snapshot_header import TOLD
 
 _CHUNK = """
     c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start AS start, c.char_end AS end,
-    c.page, c.line_start, c.line_end, c.heading_path, d.title AS document_title, d.source_path, d.url, d.media_type
+    c.page, c.line_start, c.line_end, c.heading_path, d.title AS document_title, d.source_path, d.url, d.media_type,
+    coalesce(d.provenance ->> 'recognised_pages', '') <> '' AS has_recognised_pages
 """
 
 READ_BESIDE = 3
@@ -26,7 +27,7 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) c
 CROSS JOIN LATERAL (
-    SELECT title, source_path, url, media_type FROM rag_documents
+    SELECT title, source_path, url, media_type, provenance FROM rag_documents
     WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
     OFFSET 0
 ) d
@@ -57,7 +58,7 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) c
 CROSS JOIN LATERAL (
-    SELECT title, source_path, url, media_type FROM rag_documents
+    SELECT title, source_path, url, media_type, provenance FROM rag_documents
     WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
     OFFSET 0
 ) d
@@ -92,13 +93,15 @@ LEFT JOIN (SELECT * FROM named CROSS JOIN retitled) AS first ON ordered.rank IS 
 ORDER BY ordered.rank
 """
 
-TEXTS_CHECKED = _CHECKED.format(
-    texts=_ASKED_CHUNKS.format(columns=f"asked.place, {_CHUNK}, false AS is_beside", **_ORDINALS), told=""
-)
-TEXTS_WITH_BESIDE_CHECKED = _CHECKED.format(texts=_TEXTS_WITH_BESIDE, told="")
+_TEXTS_ALONE = _ASKED_CHUNKS.format(columns=f"asked.place, {_CHUNK}, false AS is_beside", **_ORDINALS)
 
-TEXTS_WITH_BESIDE_TOLD = _CHECKED.format(texts=_TEXTS_WITH_BESIDE, told=f", ({TOLD}) AS told")
-"""With the header of the snapshot, as text in each row."""
+# With the header of the snapshot, as text in each row.
+_HEADER_TOLD = f", ({TOLD}) AS told"
+
+TEXTS_CHECKED = _CHECKED.format(texts=_TEXTS_ALONE, told="")
+TEXTS_TOLD = _CHECKED.format(texts=_TEXTS_ALONE, told=_HEADER_TOLD)
+TEXTS_WITH_BESIDE_CHECKED = _CHECKED.format(texts=_TEXTS_WITH_BESIDE, told="")
+TEXTS_WITH_BESIDE_TOLD = _CHECKED.format(texts=_TEXTS_WITH_BESIDE, told=_HEADER_TOLD)
 
 TITLES = _ASKED_CHUNKS.format(columns="c.ordinal, d.title", **_ORDINALS)
 

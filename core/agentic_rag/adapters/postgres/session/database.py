@@ -184,7 +184,7 @@ class PostgresDatabase:
     outside Postgres, snapshots of the newest version read that graph. It keeps no older versions, so snapshots of those
     read the Postgres tables. With `residents`, vectors and mentions that this process holds are not looked for in the
     database.
-    With a `replica`, deferred snapshots are read there where it has the state that the primary told.
+    With a `replica`, deferred snapshots that may lag are read there where it has the state that the primary told.
     With `refuses_owners` the check refuses a login that may become the owner of the tables.
     """
 
@@ -219,6 +219,7 @@ class PostgresDatabase:
         readers: ReadIdentity = ANONYMOUS_READER,
         *,
         may_defer: bool = False,
+        may_lag: bool = False,
     ) -> AsyncGenerator[CorpusSnapshot]:
         is_newest = as_of is None and space_id is None
         row = self._headers.find(workspace) if may_defer and is_newest else None
@@ -229,7 +230,7 @@ class PostgresDatabase:
                 return await stack.enter_async_context(self._pool.snapshot(workspace.org_id))
 
             async def begin_deferred() -> tuple[PostgresConnection, bool]:
-                if self._replica is not None and row is not None:
+                if may_lag and self._replica is not None and row is not None:
                     found = await self._replica.begin(stack, workspace, row)
                     if found is not None:
                         return found, True
