@@ -25,7 +25,17 @@ from agentic_rag_server.graphql.schema import build_schema
 from tests.api.builders import WORKSPACE_ID, Container, client
 
 LIMITS = Limits()
-ANSWERS_NOTHING = {"submitFeedback", "cancelRun", "renameThread", "deleteThread", "saveQuestion", "removeSavedQuestion"}
+ANSWERS_NOTHING = {
+    *(
+        "submitFeedback",
+        "cancelRun",
+        "renameThread",
+        "deleteThread",
+        "deleteRun",
+        "saveQuestion",
+        "removeSavedQuestion",
+    ),
+}
 """Fields that take the action `ASK` and ask nothing."""
 AS_ADMIN = {"authorization": "Bearer admin-token"}
 

@@ -1,5 +1,6 @@
 """Workspaces, documents, runs and jobs through GraphQL."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,6 +29,8 @@ DELETE = """mutation($id: ID!) {
   deleteDocument(id: $id) { deletedId corpusVersion unfinished erased %s userErrors { code } }
 }"""
 CREATE = "mutation($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { workspace { id name } %s } }"
+
+DELETE_RUN = "mutation($id: ID!) { deleteRun(id: $id) { deletedId userErrors { code } } }"
 
 OF_ORGANISATION = (NodeKind.WORKSPACE, NodeKind.API_KEY)
 uuids = st.uuids()
@@ -278,3 +281,16 @@ async def test_a_database_that_is_down_takes_only_the_fields_that_need_it() -> N
 
     assert body["data"] == {"workspace": None, "run": {"id": RUN_ID}}
     assert body["errors"][0]["extensions"]["dependency"] == "postgres"
+
+
+async def test_a_run_is_deleted_in_the_name_of_the_caller_by_its_id() -> None:
+    container, deleted = Container(), list[Any]()
+
+    async def delete_run(principal: Any, workspace: Any, run_id: Any) -> None:
+        deleted.append((principal.subject_id, workspace.workspace_id, run_id))
+
+    container.threads = SimpleNamespace(delete_run=delete_run)
+    data = await query(container, DELETE_RUN, {"id": RUN_ID}, token="viewer-token")
+
+    assert data["data"]["deleteRun"] == {"deletedId": RUN_ID, "userErrors": []}
+    assert [one[1:] for one in deleted] == [(WORKSPACE, numbered(500))]

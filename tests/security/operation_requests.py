@@ -87,6 +87,7 @@ FIELDS: Mapping[str, Request] = {
     "Thread.runs": Request("thread(id: %(thread)s) { runs { nodes { id } } }"),
     "Mutation.renameThread": Request(f'renameThread(id: %(thread)s, title: "Pumps") {{ thread {{ id }} {FAULTS} }}'),
     "Mutation.deleteThread": Request(f"deleteThread(id: %(new_thread)s) {{ deletedRuns {FAULTS} }}"),
+    "Mutation.deleteRun": Request(f"deleteRun(id: %(new_run)s) {{ deletedId {FAULTS} }}"),
     "Query.savedQuestions": Request("savedQuestions(workspaceId: %(workspace)s) { id }", seen="saved"),
     "Mutation.saveQuestion": Request(f"saveQuestion(runId: %(run)s) {{ saved {{ id }} {FAULTS} }}"),
     "Mutation.removeSavedQuestion": Request(f"removeSavedQuestion(id: %(new_saved)s) {{ removedId {FAULTS} }}"),

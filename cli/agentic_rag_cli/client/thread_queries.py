@@ -1,4 +1,4 @@
-"""The GraphQL documents of what callers keep: conversations and saved questions."""
+"""The GraphQL documents of what callers keep: conversations, runs and saved questions."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ mutation ($id: ID!, $title: String!) {{
 """
 
 DELETE_THREAD = f"mutation ($id: ID!) {{ deleteThread(id: $id) {{ deletedId deletedRuns {FAULTS} }} }}"
+
+DELETE_RUN = f"mutation ($id: ID!) {{ deleteRun(id: $id) {{ deletedId {FAULTS} }} }}"
 
 _SAVED = "id question runId newerRunId state reason stage what removed added savedAt checkedAt"
 

@@ -101,6 +101,7 @@ WITHOUT_ENTRY: Mapping[str, str] = {
     "replayRun": "As ragAnswer.",
     "renameThread": "Nobody else sees a thread.",
     "deleteThread": "It takes a thread of the caller's own; the entry is looked at beside it (test_threads.py).",
+    "deleteRun": "As deleteThread: it takes a run of the caller's own.",
     "saveQuestion": "Nobody else sees what is saved.",
     "removeSavedQuestion": "As saveQuestion.",
     "submitFeedback": "What it stores says itself who gave it and when.",

@@ -281,6 +281,7 @@ class Product:
     shared: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     stored_jobs: list[Job] = field(default_factory=lambda: [job()])
     cancellation: CancelOutcome = CancelOutcome.CANCELLED
+    deleted_runs: list[UUID] = field(default_factory=list[UUID])
     tries: tuple[JobAttempt, ...] = (
         JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: It is damaged.",)),
     )
@@ -343,6 +344,7 @@ class Product:
         )
         self.answer = SimpleNamespace(ask=self._ask, cancel=self._cancel_run)
         self.cancel_job = SimpleNamespace(run=self._cancel_job)
+        self.threads = SimpleNamespace(delete_run=self._delete_run)
         self.gate = ObserveGate(
             self.database,
             cast("Any", self),
@@ -532,6 +534,11 @@ class Product:
 
     async def _cancel_run(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> bool:
         return all(run.run_id != run_id for run in self.answers.values())
+
+    async def _delete_run(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> None:
+        if run_id not in [run.run_id for run in self.answers.values()]:
+            raise NotFound("There is no such run of yours in this workspace.", code="RUN_NOT_FOUND")
+        self.deleted_runs.append(run_id)
 
     async def _cancel_job(self, principal: Principal, workspace: WorkspaceRef, job_id: UUID) -> Cancellation:
         (found,) = [one for one in self.stored_jobs if one.job_id == job_id]

@@ -266,6 +266,19 @@ def test_a_run_that_goes_on_is_cancelled() -> None:
     assert at.rag("run", "cancel", str(UUID(int=77))).stdout == "Cancelled.\n"
 
 
+def test_a_run_is_deleted_by_its_id() -> None:
+    at = terminal()
+    run_id = json.loads(at.rag("run", "list", "--json").stdout)[0]["id"]
+
+    deleted = at.rag("run", "delete", run_id, "--json")
+    missing = at.rag("run", "delete", str(UUID(int=77)))
+
+    assert json.loads(deleted.stdout) == {"deletedId": run_id}
+    assert len(at.product.deleted_runs) == 1
+    assert missing.exit_code == 1
+    assert "[RUN_NOT_FOUND]" in missing.stderr
+
+
 def test_something_that_is_no_id_is_a_usage_error() -> None:
     refused = terminal().rag("run", "show", "latest")
 

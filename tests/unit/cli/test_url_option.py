@@ -68,6 +68,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "source remove": ["docs"],
     "run show": [ID],
     "run cancel": [ID],
+    "run delete": [ID],
     "cite show": [ID, "1"],
     "thread show": [ID],
     "saved add": [ID],

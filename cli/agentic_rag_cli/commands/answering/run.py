@@ -10,7 +10,7 @@ import typer
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind
-from agentic_rag_cli.client import live_queries, queries
+from agentic_rag_cli.client import live_queries, queries, thread_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.commands.answering import compare, prove
@@ -18,7 +18,7 @@ from agentic_rag_cli.commands.answering.rate import rate
 from agentic_rag_cli.options import JsonOption, LimitOption, SinceOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
-from agentic_rag_cli.wiring import on_graphql
+from agentic_rag_cli.wiring import on_asked_server, on_graphql
 
 app = typer.Typer(
     help="Questions that were asked, and how they were answered.", no_args_is_help=True, rich_markup_mode=None
@@ -92,6 +92,26 @@ def cancel(
     found = on_graphql(context, work)
     text = "Cancelled." if found["cancelled"] else "It had ended."
     terminal.show({"cancelled": found["cancelled"]}, text, as_json=as_json)
+
+
+@app.command("delete")
+def delete(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run of yours.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a run of yours with its stages and what was said of it. What it cost stays in the usage.
+
+    Example: rag run delete UgGYwN4AAHAA…
+    """
+    require_id(run, NodeKind.RUN)
+
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        return await client.fetch(thread_queries.DELETE_RUN, id=await client.node_id(workspace, run, NodeKind.RUN))
+
+    found = on_asked_server(context, work)
+    terminal.show({"deletedId": found["deletedId"]}, "Deleted.", as_json=as_json)
 
 
 def _spend_text(chat: dict[str, Any] | None) -> str:

@@ -19,8 +19,9 @@ from agentic_rag.tenancy.record_audit import audit
 
 @dataclass(frozen=True, slots=True)
 class ManageThreads:
-    """The use case behind `threads`, `renameThread`, `deleteThread`, `rag thread` and `DELETE /v1/responses/{id}`. A
-    thread belongs to the subject that began it: to everybody else, admins included, it is not there.
+    """The use case behind `threads`, `renameThread`, `deleteThread`, `deleteRun`, `rag thread`, `rag run delete` and
+    `DELETE /v1/responses/{id}`. A thread belongs to the subject that began it: to everybody else, admins included, it
+    is not there.
     """
 
     database: Database

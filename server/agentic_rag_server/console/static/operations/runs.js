@@ -19,6 +19,12 @@ export const ONE_RUN = /* GraphQL */ `
   }
 `;
 
+export const DELETE_RUN = /* GraphQL */ `
+  mutation DeleteRun($id: ID!) {
+    deleteRun(id: $id) { deletedId userErrors { code message path } }
+  }
+`;
+
 export const VERIFY = /* GraphQL */ `
   query VerifyRun($id: ID!) {
     verifyRun(id: $id) { holds checkedAt checks { marker state reason standsNow citation { title } } }

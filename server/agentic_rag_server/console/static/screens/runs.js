@@ -1,11 +1,12 @@
 // Runs: what was asked, and each run with its stages.
 
 import { Part, empty, faultNote, html, icon, nothing, repeat, svg, waiting } from "../shared/element.js";
-import { graphql } from "../shared/api.js";
+import { change, graphql } from "../shared/api.js";
 import { ago, count, dollars, duration, plural, sentence, when } from "../shared/format.js";
 import { OUTCOMES } from "../shared/outcomes.js";
-import { ONE_RUN, RUNS } from "../operations/runs.js";
+import { DELETE_RUN, ONE_RUN, RUNS } from "../operations/runs.js";
 import "../shared/answer.js";
+import "../shared/confirm.js";
 import "../shared/run-checks.js";
 
 const PAGE = 30;
@@ -62,6 +63,26 @@ class RagRuns extends Part {
     if (!data) return;
     this.run = data.run;
     this.isMissing = !data.run;
+  }
+
+  async forget(run) {
+    const sure = await this.querySelector("rag-confirm").ask({
+      title: "Delete this run?",
+      text: `“${run.question}” goes with its answer, its stages and what was said of it. They cannot be brought back. What it cost stays in the usage.`,
+      word: "Delete",
+    });
+    if (!sure) return;
+    const gone = await this.attempt("delete", () => change(DELETE_RUN, { id: run.id }));
+    if (!gone) return;
+    this.runs = null;
+    this.tell("The run is deleted.");
+    location.hash = "#/runs";
+  }
+
+  // A run is deleted by whoever asked, and by nobody else.
+  mayDelete(run) {
+    const { caller } = this.given.frame;
+    return run.subject === caller.subject && caller.allowed.includes("ASK");
   }
 
   render() {
@@ -138,7 +159,15 @@ class RagRuns extends Part {
         ${empty("There is no such run", "It was never there, is past its time, or is not yours to see.")}`;
     }
     const { run } = this;
-    return html`<div class="head">${back}</div>
+    return html`<div class="head">
+        ${back}
+        <span class="grow"></span>
+        ${this.mayDelete(run)
+          ? html`<button class="plain" ?disabled=${this.busy === "delete"} @click=${() => this.forget(run)}>
+              ${icon("trash")} Delete
+            </button>`
+          : nothing}
+      </div>
       <h1 class="question">${run.question}</h1>
       <rag-answer .run=${run}></rag-answer>
       <rag-run-checks .run=${run} .caller=${this.given.frame.caller}></rag-run-checks>
@@ -159,7 +188,8 @@ class RagRuns extends Part {
           <dt>Run</dt><dd class="mono">${run.id}</dd>
           <dt>Trace</dt><dd class="mono">${run.traceId}</dd>
         </dl>
-      </section>`;
+      </section>
+      <rag-confirm></rag-confirm>`;
   }
 }
 

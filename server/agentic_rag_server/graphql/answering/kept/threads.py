@@ -66,6 +66,11 @@ class DeleteThreadPayload(Payload):
     deleted_runs: int = 0
 
 
+@strawberry.type(description="What went; or, in `userErrors`, what to change in the request.")
+class DeleteRunPayload(Payload):
+    deleted_id: strawberry.ID | None = None
+
+
 @strawberry.type
 class ThreadMutation:
     @mutation(Action.ASK, RenameThreadPayload, right=Sight.SUBJECT, description="Name a thread of the caller's.")
@@ -85,6 +90,19 @@ class ThreadMutation:
         context, node = info.context, decode(id, NodeKind.THREAD)
         runs = await context.parts.threads.delete(context.principal, context.ref(node), node.key)
         return DeleteThreadPayload(deleted_id=id, deleted_runs=runs)
+
+    @mutation(
+        Action.ASK,
+        DeleteRunPayload,
+        right=Sight.SUBJECT,
+        description="Delete one run of the caller's, in a thread or not, with its stages and what was said of it. What "
+        "it cost stays in the usage; the audit log keeps that a run was deleted. Fails with RUN_NOT_FOUND for a run of "
+        "anybody else.",
+    )
+    async def delete_run(self, info: Info, id: strawberry.ID) -> DeleteRunPayload:
+        context, node = info.context, decode(id, NodeKind.RUN)
+        await context.parts.threads.delete_run(context.principal, context.ref(node), node.key)
+        return DeleteRunPayload(deleted_id=id)
 
 
 def _show(found: values.Thread) -> Thread:
