@@ -14,6 +14,7 @@ from uuid import UUID
 
 import asyncpg
 import pytest
+from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.session import pool as sessions
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
@@ -30,10 +31,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 @dataclass
 class Line:
-    """A way to Postgres that can be cut without anybody being told."""
+    """A way to Postgres that can be cut without anybody being told: for all, or for who comes."""
 
     url: str
     flowing: asyncio.Event = field(default_factory=asyncio.Event)
+    letting_in: asyncio.Event = field(default_factory=asyncio.Event)
 
     @classmethod
     @asynccontextmanager
@@ -45,6 +47,7 @@ class Line:
 
         async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             ends.append(writer)
+            await line.letting_in.wait()
             back, forth = await asyncio.open_connection(parts.hostname, parts.port)
             ends.append(forth)
             for source, target in ((reader, forth), (back, writer)):
@@ -54,9 +57,11 @@ class Line:
         port = server.sockets[0].getsockname()[1]
         line = cls(urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.port}", f":{port}"))))
         line.flowing.set()
+        line.letting_in.set()
         try:
             yield line
         finally:
+            line.letting_in.set()
             server.close()
             for one in pieces:
                 one.cancel()
@@ -177,6 +182,77 @@ async def test_a_block_ends_once_the_server_answers_nobody(migrated_url: str, is
         await pool.aclose()
 
     assert waited < 0.3
+
+
+async def test_who_waits_for_a_new_connection_takes_one_that_is_given_back(migrated_url: str) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(connect_seconds=30.0))
+
+        async def process(given: asyncio.Event) -> int:
+            async with pool.connection() as connection:
+                found: int = await connection.fetchval("SELECT pg_backend_pid()")
+                await given.wait()
+                return found
+
+        first_may_end, others_may_end = asyncio.Event(), asyncio.Event()
+        others_may_end.set()
+        first = asyncio.create_task(process(first_may_end))
+        await eventually(lambda: _answer(pool._pool is not None and pool._pool.get_size() == 1), "one is connected")
+        line.letting_in.clear()
+        others = [asyncio.create_task(process(others_may_end)) for _ in range(3)]
+        await asyncio.sleep(0)
+        first_may_end.set()
+        async with asyncio.timeout(20):
+            found = {await first, *(await asyncio.gather(*others))}
+        await pool.aclose()
+
+    assert len(found) == 1
+
+
+async def test_an_idle_connection_is_found_behind_a_place_that_the_server_does_not_fill(migrated_url: str) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(connect_seconds=0.5))
+
+        async def ask() -> int:
+            async with pool.connection() as connection:
+                found: int = await connection.fetchval("SELECT pg_backend_pid()")
+                return found
+
+        async with pool.connection() as connection:
+            process = await connection.fetchval("SELECT pg_backend_pid()")
+            line.letting_in.clear()
+            other = asyncio.create_task(ask())
+            await eventually(lambda: _answer(len(pool._free._opening) == 1), "another is being opened")
+        assert await other == process
+        await eventually(lambda: _answer(not pool._free._opening), "it is not opened in time")
+        found = [await ask() for _ in range(3)]
+        await pool.aclose()
+
+    assert found == [process] * 3
+
+
+async def _answer(found: bool) -> bool:
+    return found
+
+
+async def test_a_caller_that_gives_up_leaves_its_connection_to_the_next(migrated_url: str) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(connect_seconds=30.0, max_size=1))
+
+        async def ask() -> int:
+            async with pool.connection() as connection:
+                return await connection.fetchval("SELECT 1")
+
+        line.letting_in.clear()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await ask()
+        line.letting_in.set()
+        found = await ask()
+        left = len(pool._free._opening)
+        await pool.aclose()
+
+    assert (found, left) == (1, 0)
 
 
 @pytest.mark.parametrize("waits_for", ["its statement", "a connection"])

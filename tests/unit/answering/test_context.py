@@ -387,6 +387,39 @@ async def test_a_template_of_the_workspace_needs_the_database_in_time(corpus: Co
     assert (prepared.text, prepared.fault, prepared.template) == ("", "DEPENDENCY_UNAVAILABLE", "rules")
 
 
+@pytest.mark.parametrize("place", ["snapshot", "record_audit"])
+async def test_a_database_that_falls_silent_on_the_way_ends_the_context_before_its_time(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    product = _product(corpus)
+
+    @asynccontextmanager
+    async def impatient(seconds: float) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError as late:
+            raise DependencyUnavailable("silent", dependency="postgres") from late
+
+    class Silent:
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+
+        async def __aenter__(self) -> None:
+            await asyncio.Event().wait()
+
+        async def __aexit__(self, *_: object) -> None: ...
+
+        def __await__(self) -> Any:
+            return self.__aenter__().__await__()
+
+    monkeypatch.setattr(corpus, "while_answering", impatient)
+    monkeypatch.setattr(product.database if place == "record_audit" else corpus, place, Silent)
+
+    prepared = await product.prepare(SELECTORS, options=AnswerOptions(timeout_ms=60_000))
+
+    assert (prepared.text, prepared.fault) == ("", "DEPENDENCY_UNAVAILABLE")
+
+
 @pytest.mark.parametrize("count", [0, 11])
 async def test_a_context_takes_one_to_ten_workspaces(corpus: Corpus, count: int) -> None:
     with pytest.raises(InvalidInput):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -151,8 +151,7 @@ class SearchPassages:
         readers = read_identity(principal)
         head = None
         if asked.workspace.org_id == principal.org_id:
-            alive = nullcontext() if alive_seconds is None else self.database.while_answering(alive_seconds)
-            async with alive:
+            async with self._while_answering(alive_seconds):
                 head = await self.database.head(asked.workspace, readers)
         if head is None:
             raise no_such_workspace()
@@ -160,9 +159,10 @@ class SearchPassages:
         settings = effective(asked.options, self.defaults, config=config, similarity_exponent=exponent).search
         with self.telemetry.span("rag.search"):
             vector = await self._embed(asked, settings, head.space)
-            at = await find_version(self.database, asked.workspace, readers, asked.as_of, asked.as_of_time)
+            async with self._while_answering(alive_seconds):
+                at = await find_version(self.database, asked.workspace, readers, asked.as_of, asked.as_of_time)
             query = _Query(asked, settings, readers, at, head.space, vector)
-            async with self.room.enter(RUN_UNITS):
+            async with self.room.enter(RUN_UNITS), self._while_answering(alive_seconds):
                 try:
                     found = await self._read(query, may_defer=True)
                 except SnapshotOutdated:
@@ -170,10 +170,13 @@ class SearchPassages:
             # Beside the entry, but behind the snapshot: nobody holds a connection while it waits for another.
             actor, documents = principal.subject_id, [one.chunk.document_id for one in found.kept]
             entry = audit_passages(self.database, self.telemetry, asked.workspace, actor, documents)
-            async with background_task(entry) as recording:
+            async with self._while_answering(alive_seconds), background_task(entry) as recording:
                 passages = found.passages(settings)
                 await recording
             return FoundPassages(passages, found.corpus_version, found.space, found.degraded)
+
+    def _while_answering(self, seconds: float | None) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if seconds is None else self.database.while_answering(seconds)
 
     async def _embed(
         self, asked: Question, settings: SearchSettings, space: EmbeddingSpace | None

@@ -18,6 +18,7 @@ import asyncpg
 import orjson
 
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, driver_errors
+from agentic_rag.adapters.postgres.session.free_connections import FreeConnections
 from agentic_rag.adapters.postgres.session.prompt_reads import PromptReads
 from agentic_rag.adapters.postgres.session.silence import Pulse
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
@@ -110,6 +111,7 @@ class PostgresPool:
         self._pool: Any = None
         self._opening = asyncio.Lock()
         self._ending: set[asyncio.Task[None]] = set()
+        self._free = FreeConnections(self._give_back_later)
         self._pulse = Pulse(self._ask_anything)
         self._prompt = PromptReads(self._pulse)
 
@@ -127,7 +129,8 @@ class PostgresPool:
         except BaseException:
             await _release(pool, driver)
             raise
-        await _release(pool, driver)
+        if not self._free.hand_on(driver):
+            await _release(pool, driver)
 
     async def prompt_read(self, key: Hashable, read: Callable[[], Coroutine[Any, Any, V]]) -> V:
         """What a read finds that cannot wait for a server which answers nobody; equal ones at one time are one. Errors:
@@ -180,9 +183,24 @@ class PostgresPool:
 
     def _give_back_later(self, pool: Any, driver: Any) -> None:
         """End what is open on a connection and return it to the pool, in a background task."""
-        ending = asyncio.create_task(_give_back(pool, driver))
+        ending = asyncio.create_task(self._end_and_give_back(pool, driver))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
+
+    async def _end_and_give_back(self, pool: Any, driver: Any) -> None:
+        """End a transaction and hand its connection on, or return it; close the connection when that fails."""
+        try:
+            await driver.execute("ROLLBACK", timeout=_ENDING_SECONDS)
+            if self._free.hand_on(driver):
+                return
+        except DRIVER_ERRORS:
+            # The pool has taken back a connection that the server closed meanwhile, and refuses calls of it.
+            with suppress(asyncpg.InterfaceError):
+                driver.terminate()
+        except BaseException:
+            await _release(pool, driver)
+            raise
+        await _release(pool, driver)
 
     def _wrap_driver(self, driver: Any) -> PostgresConnection:
         return PostgresConnection(driver, self._pulse)
@@ -190,6 +208,7 @@ class PostgresPool:
     async def aclose(self) -> None:
         await self._prompt.aclose()
         await self._pulse.aclose()
+        await self._free.aclose()
         if self._ending:
             await asyncio.wait(self._ending)
         pool, self._pool = self._pool, None
@@ -216,13 +235,10 @@ class PostgresPool:
                     init=self._begin_session,
                     reset=_keep_session,
                 )
-            # The driver's time limit takes a third of an acquisition, and a connection that is idle is not waited for.
-            limit = None if self._pool.get_idle_size() else options.connect_seconds
-            if self._telemetry is None:
-                return self._pool, await self._pool.acquire(timeout=limit)
             began = time.perf_counter()
-            driver = await self._pool.acquire(timeout=limit)
-            self._telemetry.observe("rag_database_wait_seconds", time.perf_counter() - began)
+            driver = await self._free.take(self._pool, options.connect_seconds)
+            if self._telemetry is not None:
+                self._telemetry.observe("rag_database_wait_seconds", time.perf_counter() - began)
             return self._pool, driver
 
     async def _ask_anything(self) -> None:
@@ -266,18 +282,6 @@ def _time_limit(connection: PostgresConnection, seconds: float) -> str:
     if connection.server_version < _LIMITS_TRANSACTIONS:
         return ""
     return f"SET LOCAL transaction_timeout = '{round(1000 * seconds)}ms'; "
-
-
-async def _give_back(pool: Any, driver: Any) -> None:
-    """End a transaction and release its connection; close the connection when that fails."""
-    try:
-        await driver.execute("ROLLBACK", timeout=_ENDING_SECONDS)
-    except DRIVER_ERRORS:
-        # The pool has taken back a connection that the server closed meanwhile, and refuses calls of it.
-        with suppress(asyncpg.InterfaceError):
-            driver.terminate()
-    finally:
-        await _release(pool, driver)
 
 
 async def _release(pool: Any, driver: Any) -> None:
