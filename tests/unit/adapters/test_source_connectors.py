@@ -1,11 +1,14 @@
 """What a connector refuses: one coded error each, before anything is changed."""
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.contract.ingestion.source_world import GitOrigin, S3Origin, SitemapOrigin, s3_origin, sitemap_origin
+from tests.git_server import serving_git
 
+from agentic_rag.adapters.sources import git as git_source
 from agentic_rag.adapters.sources.git import open_git
 from agentic_rag.adapters.sources.s3 import open_s3
 from agentic_rag.adapters.sources.sitemap import parse_sitemap
@@ -83,6 +86,44 @@ async def test_what_is_no_repository_or_has_no_such_branch_is_refused(repository
 )
 async def test_a_repository_at_an_address_that_is_not_public_is_not_asked(address: str) -> None:
     assert await code_of(git(address, internal=False)) == "ADDRESS_REFUSED"
+
+
+@pytest.mark.network
+async def test_a_repository_behind_a_login_is_read_with_its_credential_alone(repository: GitOrigin) -> None:
+    with serving_git(repository.root.parent, "token:s3cret") as address:
+        stated = git(f"{address}/{repository.root.name}/.git")
+        async with open_git(stated, Secret("s3cret"), resolve) as source:
+            found = await source.changes(NOTHING, None)
+            assert found is not None
+            content = await source.read(found.upserted[0])
+        without = await code_of(stated)
+        with pytest.raises(AgenticRagError) as wrong:
+            async with open_git(stated, Secret("token:other"), resolve) as source:
+                await source.changes(NOTHING, None)
+        elsewhere = git(f"{address}/nowhere.git")
+        with pytest.raises(AgenticRagError) as missing:
+            async with open_git(elsewhere, Secret("s3cret"), resolve) as source:
+                await source.changes(NOTHING, None)
+
+    assert content is not None
+    assert content.data == b"The pump lifts water."
+    assert (without, wrong.value.code) == ("SOURCE_CREDENTIAL_REFUSED", "SOURCE_CREDENTIAL_REFUSED")
+    assert missing.value.code == "SOURCE_NOT_FOUND"
+    assert "s3cret" not in str(missing.value)
+
+
+@pytest.mark.network
+async def test_a_repository_that_is_too_large_to_fetch_is_told(
+    repository: GitOrigin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_source, "MAX_FETCHED_BYTES", 1 << 20)
+    await repository.write("noise.bin", os.urandom(3 << 20))
+
+    with serving_git(repository.root.parent, "token:s3cret") as address, pytest.raises(AgenticRagError) as refused:
+        async with open_git(git(f"{address}/{repository.root.name}/.git"), Secret("s3cret"), resolve) as source:
+            await source.changes(NOTHING, None)
+
+    assert refused.value.code == "SOURCE_TOO_LARGE"
 
 
 @pytest.fixture

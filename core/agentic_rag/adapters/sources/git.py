@@ -32,7 +32,12 @@ from agentic_rag.web.url_policy import AddressRefused, parse_target
 LOOK_SECONDS = 60.0
 FETCH_SECONDS = 1800.0
 MAX_BYTES = 256 * 1024 * 1024
+MAX_FETCHED_BYTES = 4 * 1024**3
+"""Of one commit, packed: it lies on the worker's disk while it is read."""
 
+# The shell's `ulimit -f` counts blocks of 512 bytes.
+_LIMITED = ("/bin/sh", "-c", 'ulimit -f "$0" && exec "$@"')
+_TOO_LARGE = ("file too large", "died of signal 25")
 _REFUSED = ("authentication failed", "could not read username", "terminal prompts disabled", "error: 401", "error: 403")
 _MISSING = (
     "not found",
@@ -159,13 +164,18 @@ class _Git:
         """Fetch one commit; its id."""
         self._repository = self._folder / "repository"
         await self.run("init", "-q", "--bare", str(self._repository), inside=False)
-        await self.run("fetch", "-q", "--depth", "1", "--no-tags", "--", location, reference, seconds=FETCH_SECONDS)
+        words = ("fetch", "-q", "--depth", "1", "--no-tags", "--", location, reference)
+        await self.run(*words, seconds=FETCH_SECONDS, most_bytes=MAX_FETCHED_BYTES)
         return (await self.run("rev-parse", "--verify", "FETCH_HEAD^{commit}")).decode().strip()
 
-    async def run(self, *words: str, seconds: float = LOOK_SECONDS, inside: bool = True) -> bytes:
-        """What git prints. Errors: those of `_fault`."""
+    async def run(
+        self, *words: str, seconds: float = LOOK_SECONDS, inside: bool = True, most_bytes: int | None = None
+    ) -> bytes:
+        """What git prints; no file that it writes is larger than `most_bytes`. Errors: those of `_fault`."""
+        limited = () if most_bytes is None else (*_LIMITED, str(most_bytes // 512))
         place = ["-C", str(self._repository)] if inside else []
         process = await asyncio.create_subprocess_exec(
+            *limited,
             self._program,
             *place,
             *words,
@@ -253,6 +263,13 @@ def _fault(said: str) -> InvalidInput | DependencyUnavailable:
         return InvalidInput(
             "The repository refuses the credential, or needs one: add the source again with a token that may read it.",
             code="SOURCE_CREDENTIAL_REFUSED",
+            path=("source",),
+        )
+    if any(sign in text for sign in _TOO_LARGE):
+        return InvalidInput(
+            f"The repository is larger than {MAX_FETCHED_BYTES:,} bytes, and nothing was changed. Follow a branch that "
+            "is smaller, or a folder with a checkout of the documents.",
+            code="SOURCE_TOO_LARGE",
             path=("source",),
         )
     if any(sign in text for sign in _MISSING):
