@@ -95,7 +95,7 @@ async def test_pages_follow_each_other_by_cursor() -> None:
     stores = FakeStores(documents={numbered(it): a_document(it) for it in range(1, 6)})
     document = """query($ws: ID!, $after: String) { documents(workspaceId: $ws, first: 2, after: $after) {
         edges { cursor node { title } } nodes { id } pageInfo { hasNextPage endCursor } } }"""
-    seen, after = [], None
+    seen, after, page = [], None, dict[str, Any]()
 
     for _ in range(3):
         body = await query(Container(database=stores), document, {"ws": WORKSPACE_ID, "after": after})

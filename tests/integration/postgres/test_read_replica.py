@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import asyncpg
 import pytest
@@ -79,7 +80,7 @@ class Process:
             return texts, " ".join(sorted(name for name, count in new.items() if count))
         raise AssertionError("a run that is repeated failed again")
 
-    async def _search(self, workspace: WorkspaceRef, **how: bool) -> list[str]:
+    async def _search(self, workspace: WorkspaceRef, **how: Any) -> list[str]:
         await self.database.head(workspace, ANONYMOUS_READER)
         async with self.database.snapshot(workspace, **how) as snapshot:
             scope = SearchScope(snapshot.access.access_ids)

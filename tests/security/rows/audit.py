@@ -221,7 +221,7 @@ class Acting:
 
     async def mutate(self, name: str) -> None:
         """Do one mutation, with effect."""
-        arguments = (MUTATIONS | AT_THE_END)[name].replace("%s", FAULTS) % self.ids
+        arguments = {**MUTATIONS, **AT_THE_END}[name].replace("%s", FAULTS) % self.ids
         if "$file" not in arguments:
             response = await self._send("/graphql", json={"query": f"mutation {{ it: {name}{arguments} }}"})
         else:
@@ -300,7 +300,7 @@ async def audited(ground: Ground, short: bool) -> list[Row]:
                 await acting.write(writes[name], name)
         for name in AT_THE_END:
             await acting.mutate(name)
-    unknown = (set(schema.mutation_type.fields) ^ set(MUTATIONS | AT_THE_END) ^ set(WITHOUT_ENTRY)) | (
+    unknown = (set(schema.mutation_type.fields) ^ {*MUTATIONS, *AT_THE_END} ^ set(WITHOUT_ENTRY)) | (
         set(writes) ^ set(WRITES) ^ set(QUESTIONS)
     )
     for line in (*acting.failed, *(f"leaves no entry: {name}" for name in acting.silent)):

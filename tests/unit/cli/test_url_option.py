@@ -98,7 +98,7 @@ SERVED_APART = {"mcp", "eval"}
 
 
 def every_command() -> dict[str, Any]:
-    root: Any = typer.testing._get_command(app)
+    root: Any = typer.main.get_command(app)
     return dict(leaves(root.commands))
 
 
