@@ -87,6 +87,8 @@ class RightsWorld:
     ids: dict[str, str] = field(default_factory=dict[str, str])
     callers: list[Caller] = field(default_factory=list[Caller])
     made: int = 0
+    new_saved: UUID | None = None
+    """The saved question that was made last; the next one takes its place, for a workspace has few."""
 
     async def prepare(self, needs: frozenset[str], relation: Relation = Relation.OWNER) -> Mapping[str, str]:
         """The ids, with new documents and names where a request uses them up. An absent owner has documents of its
@@ -122,7 +124,11 @@ class RightsWorld:
             inside = AnswerOptions(allow_web=False)
             asked = Question(self.project, f"Which pump is number {self.made}?", options=inside, begins_thread=True)
             run = await self.container.answer.ask(asker, asked)
+            async with self.container.database.transaction(self.project.org_id) as transaction:
+                if self.new_saved is not None:
+                    await transaction.saved.remove(self.project, self.new_saved, asker.subject_id)
             saved = await self.container.saved.save(asker, self.project, run.run_id)
+            self.new_saved = saved.saved_id
             fresh["new_saved"] = encode(NodeKind.SAVED, self.project.workspace_id, saved.saved_id)
         if "new_source" in needs:
             fresh["new_source"] = await _follow(self.container, self.project, f"site-{self.made}")
