@@ -226,7 +226,14 @@ async def test_what_a_caller_says_of_a_run_is_stored_and_shown_with_it() -> None
     elsewhere = encode(NodeKind.CHUNK, numbered(99), run.answer.citations[0].chunk_id)
     refused = (await query(product, SUBMIT, {"input": {**asked, "chunkIds": [elsewhere]}}))["data"]["submitFeedback"]
 
+    unknown = {**asked, "runId": encode(NodeKind.RUN, WORKSPACE, numbered(98))}
+    hidden = [
+        (await query(product, SUBMIT, {"input": {**unknown, "chunkIds": [one]}}))["data"]["submitFeedback"]
+        for one in (chunk, elsewhere)
+    ]
+
     assert given["userErrors"] == []
+    assert [one["userErrors"] for one in hidden] == [[{"code": "RUN_NOT_FOUND", "path": []}]] * 2
     assert given["feedback"] == {**asked, "precision": 0.5}
     assert shown == [{"rating": "BAD", "subject": log.said[0].subject}]
     assert refused == {"feedback": None, "userErrors": [{"code": "FEEDBACK_INVALID", "path": ["chunkIds"]}]}

@@ -6,6 +6,7 @@ import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 from tests.unit.answering.planted_differences import KINDS, planted
@@ -18,10 +19,10 @@ from agentic_rag.answering.run import CacheOutcome
 from agentic_rag.answering.runs.difference import compare_answers, find_differences, sentences_of
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.redaction import redact_document
-from agentic_rag.answering.runs.replay import ReplayRun, options_of
+from agentic_rag.answering.runs.replay import ReplayRun, RunRef, options_of
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput, NotFound
-from agentic_rag.tenancy.principals import Principal, Role
+from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,8 +88,15 @@ async def test_runs_of_others_and_runs_without_their_words_are_refused(
     eve = Principal(world.workspace.org_id, "eve", Role.MEMBER)
     with pytest.raises(NotFound):
         await replayer(world).replay(eve, world.workspace, run.run_id)
+    mine, elsewhere = (
+        RunRef(world.workspace, run.run_id),
+        RunRef(WorkspaceRef(world.workspace.org_id, uuid4()), uuid4()),
+    )
+    for pair in ((mine, mine), (mine, elsewhere), (elsewhere, mine)):
+        with pytest.raises(NotFound):
+            await replayer(world).diff(eve, *pair)
     with pytest.raises(NotFound):
-        await replayer(world).diff(eve, world.workspace, run.run_id, run.run_id)
+        await replayer(world).diff(world.asker, mine, elsewhere)
 
     redacted = replace(run, answer=redact_document(run.answer, run.answer.citations[0].document_id))
 

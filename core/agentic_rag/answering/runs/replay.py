@@ -26,6 +26,14 @@ from agentic_rag.tenancy.shown_versions import show_versions
 
 
 @dataclass(frozen=True, slots=True)
+class RunRef:
+    """A run and the workspace that its id names."""
+
+    workspace: WorkspaceRef
+    run_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class RunComparison:
     """Two runs, and how the second differs from the first."""
 
@@ -62,12 +70,14 @@ class ReplayRun:
         question = Question(workspace, text, as_of=version, options=options_of(before))
         return _compare(before, await self.ask.ask(principal, question))
 
-    async def diff(
-        self, principal: Principal, workspace: WorkspaceRef, before_id: UUID, after_id: UUID
-    ) -> RunComparison:
-        """Compare two stored runs. Errors: `NotFound` code RUN_NOT_FOUND, `InvalidInput` code RUN_NOT_COMPARABLE."""
-        before = await self._find(principal, workspace, before_id)
-        return _compare(before, await self._find(principal, workspace, after_id))
+    async def diff(self, principal: Principal, before: RunRef, after: RunRef) -> RunComparison:
+        """Compare two stored runs of one workspace. That they are of two is told only to those who may see both.
+        Errors: `NotFound` code RUN_NOT_FOUND, `InvalidInput` code RUN_NOT_COMPARABLE.
+        """
+        found = [await self._find(principal, one.workspace, one.run_id) for one in (before, after)]
+        if before.workspace != after.workspace:
+            raise InvalidInput("The runs are of different workspaces.", code="RUN_NOT_COMPARABLE", path=("laterRunId",))
+        return _compare(*found)
 
     async def _find(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run:
         run = await self.runs.get(principal, workspace, run_id)

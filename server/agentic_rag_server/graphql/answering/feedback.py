@@ -6,12 +6,13 @@ from uuid import UUID
 import strawberry
 
 from agentic_rag.answering.feedback import feedback as values
-from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, mutation, to_schema
+
+NO_CHUNK = UUID(int=0)
 
 Rating = strawberry.enum(values.Rating, description="Whether the answer helped.")
 FeedbackReason = strawberry.enum(
@@ -92,6 +93,5 @@ def show_feedback(given: values.Feedback, workspace_id: UUID) -> Feedback:
 
 def _chunk(public_id: str, workspace_id: UUID) -> UUID:
     node = decode(public_id, NodeKind.CHUNK, path=("chunkIds",))
-    if node.workspace_id != workspace_id:
-        raise InvalidInput("A passage is not of the run's workspace.", code="FEEDBACK_INVALID", path=("chunkIds",))
-    return node.key
+    # A passage of another workspace is none of the run, which is said only to those who may see the run.
+    return node.key if node.workspace_id == workspace_id else NO_CHUNK

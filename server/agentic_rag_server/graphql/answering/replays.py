@@ -3,7 +3,6 @@
 import strawberry
 
 from agentic_rag.answering.runs import replay as replays
-from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
@@ -48,10 +47,9 @@ class ReplayQuery:
         """NOT_FOUND for an unknown run; RUN_NOT_COMPARABLE."""
         first = decode(run_id, NodeKind.RUN, path=("runId",))
         second = decode(later_run_id, NodeKind.RUN, path=("laterRunId",))
-        if first.workspace_id != second.workspace_id:
-            raise InvalidInput("The runs are of different workspaces.", code="RUN_NOT_COMPARABLE", path=("laterRunId",))
         context = info.context
-        found = await context.parts.replay.diff(context.principal, context.ref(first), first.key, second.key)
+        before, after = (replays.RunRef(context.ref(one), one.key) for one in (first, second))
+        found = await context.parts.replay.diff(context.principal, before, after)
         return _show(found)
 
 
