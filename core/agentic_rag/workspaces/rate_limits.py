@@ -74,6 +74,13 @@ class RateLimits:
         rates = [_first(self.of(one), defaults.of(one)) for one in Traffic]
         return RateLimits(*rates, stored_mb=_first(self.stored_mb, defaults.stored_mb))
 
+    def narrower(self, other: RateLimits) -> RateLimits:
+        """Each limit the lower of both. The operator's setting, which is not known here, counts as lower than no limit
+        and as higher than any number: a number was set on purpose.
+        """
+        rates = [_lower(self.of(one), other.of(one)) for one in Traffic]
+        return RateLimits(*rates, stored_mb=_lower(self.stored_mb, other.stored_mb))
+
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
@@ -112,6 +119,10 @@ def wait_micros(full: int, now: int) -> int:
 def subject_limit(per_minute: int, share: float) -> int:
     """The part of an organisation's limit for one caller."""
     return max(1, math.floor(per_minute * share))
+
+
+def _lower(one: int | None, other: int | None) -> int | None:
+    return min(one, other, key=lambda limit: math.inf if limit == 0 else MAX_STORED_MB + 1 if limit is None else limit)
 
 
 def _first(given: int | None, default: int | None) -> int | None:

@@ -25,6 +25,7 @@ from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.models.providers.provider_keys import Provider, ProviderKey
 from agentic_rag.operations.backups.backup import (
     DeletedConversation,
@@ -33,13 +34,15 @@ from agentic_rag.operations.backups.backup import (
     TakenAway,
     decode_erasures,
 )
-from agentic_rag.operations.backups.narrow_rights import NarrowedRights
+from agentic_rag.operations.backups.narrow_rights import RESTORE_ACTOR, NarrowedRights
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.access import Hiding, ReadIdentity, hide_principals
+from agentic_rag.tenancy.audit import AuditFilter
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.rate_limits import RateLimits
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_cli.main import app
 from agentic_rag_cli.wiring import Wiring
@@ -278,6 +281,58 @@ async def test_a_thread_that_was_deleted_after_a_backup_is_gone_when_it_is_resto
     assert (told.conversations, again.conversations) == (1, 0)
     [restored] = [one for one in await list_of(after) if isinstance(one, DeletedConversation)]
     assert (restored.thread_id, restored.subject) == (gone.run_id, asker.subject_id)
+
+
+async def test_limits_that_were_lowered_and_saved_questions_that_were_removed_after_a_backup_stay_so(
+    systems: tuple[Container, Container], tmp_path: Path
+) -> None:
+    before, after = systems
+    await before.first_access.ensure_organisation()
+    workspace = await new_workspace(before)
+    await text(before, workspace, "pump", "The pump lifts seven litres.")
+    asker = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
+    kept, gone = [
+        await before.saved.save(
+            asker,
+            workspace,
+            (await before.answer.ask(asker, Question(workspace, asked, options=AnswerOptions(allow_web=False)))).run_id,
+        )
+        for asked in ("What does the pump lift?", "How much does the pump lift?")
+    ]
+    await before._recorder.drain()
+    await set_limits(before, workspace, RateLimits(10, 20, 30, 0), SpendingLimits(9.0, None, 0.5), SpendingLimits(4.0))
+    backup = DirectoryBlobStore(tmp_path / "backup")
+    manifest = await before.create_backup.run(backup, lambda *_: None)
+    narrower, dearer = SpendingLimits(5.0, 7.0, 0.9, day_searches=2), SpendingLimits(40.0, day_pages=3)
+    await set_limits(before, workspace, RateLimits(5, None, 300, 100), narrower, dearer)
+    await before.saved.remove(asker, workspace, gone.saved_id)
+    records = await list_of(before)
+
+    await after.restore_backup.run(backup, lambda *_: None)
+    told = await after.reapply_erasures.run(records, since=manifest.taken)
+    again = await after.reapply_erasures.run(records, since=manifest.taken)
+
+    async with after.database.transaction(DEFAULT_ORG_ID) as transaction:
+        settings = (await transaction.organisations.current()).settings
+        restored = await transaction.workspaces.get(workspace.workspace_id)
+        left = [one.saved_id for one in await transaction.saved.every(workspace)]
+        page = await transaction.audit.page(PageRequest(10), AuditFilter(actor=RESTORE_ACTOR))
+    assert left == [kept.saved_id]
+    assert settings.rates == RateLimits(5, 20, 30, 100)
+    assert settings.budget == SpendingLimits(5.0, 7.0, 0.5, day_searches=2, day_pages=10_000)
+    assert restored is not None
+    assert restored.settings.budget == SpendingLimits(4.0, day_pages=3)
+    assert told.narrowed == NarrowedRights(saved_questions=1, limits=3)
+    assert again.narrowed == NarrowedRights()
+    assert sorted(one.action for one in page.items) == ["budget.set", "budget.set", "rate_limits.set"]
+
+
+async def set_limits(
+    system: Container, workspace: WorkspaceRef, rates: RateLimits, own: SpendingLimits, of_workspace: SpendingLimits
+) -> None:
+    await system.admission.set_limits(DEFAULT_ORG_ID, rates, "test")
+    await system.spending.set_limits(DEFAULT_ORG_ID, None, own, "test")
+    await system.spending.set_limits(DEFAULT_ORG_ID, workspace.workspace_id, of_workspace, "test")
 
 
 async def test_revoking_many_keys_again_costs_two_statements_a_key(

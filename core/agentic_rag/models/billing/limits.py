@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import TypeVar
 
 from agentic_rag.kernel.errors import BudgetExceeded, InvalidInput
+
+N = TypeVar("N", int, float)
 
 DEFAULT_SOFT_SHARE = 0.8
 """Share of a ceiling. Crossing it is reported once a day or month; calls still pass."""
@@ -42,6 +45,16 @@ class SpendingLimits:
     def has_ceiling(self) -> bool:
         """Whether any ceiling is set."""
         return self.day_usd is not None or self.month_usd is not None
+
+    def narrower(self, other: SpendingLimits) -> SpendingLimits:
+        """These, with each ceiling the lower of both; the soft share stays."""
+        return SpendingLimits(
+            day_usd=_lower(self.day_usd, other.day_usd),
+            month_usd=_lower(self.month_usd, other.month_usd),
+            soft_share=self.soft_share,
+            day_searches=_lower(self.day_searches, other.day_searches),
+            day_pages=_lower(self.day_pages, other.day_pages),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +124,11 @@ def first_of_month(day: date) -> date:
 def next_month(day: date) -> date:
     """The first day of the next month."""
     return first_of_month(first_of_month(day) + timedelta(days=31))
+
+
+def _lower(one: N | None, other: N | None) -> N | None:
+    """None: no ceiling."""
+    return one if other is None else other if one is None else min(one, other)
 
 
 def _midnight(day: date) -> datetime:

@@ -152,6 +152,14 @@ async def _limits(transaction: Transaction, workspace: WorkspaceRef) -> tuple[Sp
     return (await transaction.organisations.current()).settings.budget, stored.settings.budget
 
 
+def with_default_calls(limits: SpendingLimits) -> SpendingLimits:
+    """The limits of an organisation, with `DEFAULT_CALLS` where it states none."""
+    most = {
+        kind: default if (own := _limit_of(limits, kind)) is None else own for kind, default in DEFAULT_CALLS.items()
+    }
+    return replace(limits, day_searches=most[UsageKind.SEARCH], day_pages=most[UsageKind.PAGE])
+
+
 def _limit_of(limits: SpendingLimits, kind: UsageKind) -> int | None:
     return limits.day_searches if kind is UsageKind.SEARCH else limits.day_pages
 

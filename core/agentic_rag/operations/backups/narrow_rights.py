@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
@@ -11,13 +11,15 @@ from uuid import UUID
 from agentic_rag.documents.document import Document
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.billing.limits import SpendingLimits
+from agentic_rag.models.billing.web_envelope import with_default_calls
 from agentic_rag.operations.backups.rights import Listed, ListedOrganisation, ListedRights, ListedWorkspace
 from agentic_rag.operations.snapshots.rights import DocumentRights, documents_of, narrow_document, narrow_entering
 from agentic_rag.tenancy.access import EVERYONE, PUBLIC_PRINCIPALS
-from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.audit import AuditAction, differences
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
-from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.organisation import FeatureFlag, OrganisationSettings
 
 RESTORE_ACTOR = "system:restore"
 """The subject of what a restore does in the audit log."""
@@ -41,6 +43,14 @@ class NarrowedRights:
     """Keys of providers that were removed or replaced since."""
     flags: int = 0
     """Features of organisations that are switched off again."""
+    saved_questions: int = 0
+    """Saved questions that are removed again; their runs stay."""
+    limits: int = 0
+    """Limits of requests, and budgets of organisations and workspaces, that are lower again."""
+
+    def plus(self, other: NarrowedRights) -> NarrowedRights:
+        """The sums."""
+        return NarrowedRights(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
 
 class NarrowRights:
@@ -61,24 +71,19 @@ class NarrowRights:
             for one in records
             if one.org_id in known and (since is None or datetime.fromisoformat(one.read_at) > since)
         ]
-        keys = flags = 0
-        for told in _newest(newer, ListedOrganisation, lambda one: [one.org_id]).values():
-            gone, off = await self._organisation(told)
-            keys, flags = keys + gone, flags + off
-        workspaces = sources = 0
-        for told in _newest(newer, ListedWorkspace, lambda one: [one.workspace_id]).values():
-            narrowed, forgotten = await self._workspace(told)
-            workspaces, sources = workspaces + narrowed, sources + forgotten
+        told = NarrowedRights()
+        for organisation in _newest(newer, ListedOrganisation, lambda one: [one.org_id]).values():
+            told = told.plus(await self._organisation(organisation))
+        for workspace in _newest(newer, ListedWorkspace, lambda one: [one.workspace_id]).values():
+            told = told.plus(await self._workspace(workspace))
         listed: dict[WorkspaceRef, dict[UUID, ListedRights]] = {}
-        for document_id, told in _newest(newer, ListedRights, lambda one: one.documents).items():
-            listed.setdefault(WorkspaceRef(told.org_id, told.workspace_id), {})[document_id] = told
-        documents = 0
-        for workspace, rights in listed.items():
-            documents += await self._documents(workspace, rights)
-        return NarrowedRights(documents, workspaces, sources, keys, flags)
+        for document_id, rights in _newest(newer, ListedRights, lambda one: one.documents).items():
+            listed.setdefault(WorkspaceRef(rights.org_id, rights.workspace_id), {})[document_id] = rights
+        for workspace, of_documents in listed.items():
+            told = told.plus(NarrowedRights(await self._documents(workspace, of_documents)))
+        return told
 
-    async def _organisation(self, told: ListedOrganisation) -> tuple[int, int]:
-        """The number of keys that went, and of features that were switched off."""
+    async def _organisation(self, told: ListedOrganisation) -> NarrowedRights:
         on = {flag for flag in FeatureFlag if flag.value in told.flags}
         async with self._database.transaction(told.org_id) as transaction:
             gone = [
@@ -89,20 +94,47 @@ class NarrowRights:
             for provider in gone:
                 await transaction.providers.remove(provider)
                 await self._audit(transaction, AuditAction.REMOVE_PROVIDER_KEY, None, provider.value)
-            off = (await transaction.organisations.current()).settings.flags - on
+            settings = (await transaction.organisations.current()).settings
+            off = settings.flags - on
             if off:
                 await transaction.organisations.change(lambda now: replace(now, flags=now.flags & on))
                 switched = ",".join(sorted(flag.value for flag in off))
                 await self._audit(transaction, AuditAction.CHANGE_ORGANISATION, None, told.org_id, off=switched)
-        return len(gone), len(off)
+            limits = await self._limit_organisation(transaction, told, settings)
+        return NarrowedRights(provider_keys=len(gone), flags=len(off), limits=limits)
 
-    async def _workspace(self, told: ListedWorkspace) -> tuple[bool, int]:
-        """Whether the workspace's rights changed, and the number of sources that went."""
+    async def _limit_organisation(
+        self, transaction: Transaction, told: ListedOrganisation, settings: OrganisationSettings
+    ) -> int:
+        """The number of its limits that are lower: those of requests count as one, the budget as one."""
+        budget, rates = settings.budget, settings.rates
+        if told.budget is not None:
+            # What an organisation states no ceiling for has one of the product's.
+            budget = with_default_calls(budget).narrower(with_default_calls(told.budget))
+        if told.rates is not None:
+            rates = rates.narrower(told.rates)
+        is_poorer, is_slower = (
+            budget not in (settings.budget, with_default_calls(settings.budget)),
+            rates != settings.rates,
+        )
+        if is_poorer:
+            await transaction.organisations.change(lambda now: replace(now, budget=budget))
+            await self._audit(
+                transaction, AuditAction.SET_BUDGET, None, told.org_id, **differences(settings.budget, budget)
+            )
+        if is_slower:
+            await transaction.organisations.change(lambda now: replace(now, rates=rates))
+            await self._audit(
+                transaction, AuditAction.SET_RATE_LIMITS, None, told.org_id, **differences(settings.rates, rates)
+            )
+        return is_poorer + is_slower
+
+    async def _workspace(self, told: ListedWorkspace) -> NarrowedRights:
         workspace = WorkspaceRef(told.org_id, told.workspace_id)
         async with self._database.transaction(told.org_id) as transaction:
             found = await transaction.workspaces.get(told.workspace_id)
             if found is None:
-                return False, 0
+                return NarrowedRights()
             entering, writers = narrow_entering(found, replace(found, readers=told.readers, writers=told.writers))
             is_narrower = (entering, writers) != (found.entering, found.writers)
             if is_narrower:
@@ -118,13 +150,36 @@ class NarrowRights:
                 )
                 act = AuditAction.CHANGE_WORKSPACE
                 await self._audit(transaction, act, workspace, told.workspace_id, web=False)
-            gone = [one for one in await transaction.sources.all(workspace) if one.source_id not in told.sources]
-            for source in gone:
-                await transaction.sources.remove(workspace, source.source_id)
-                await self._audit(
-                    transaction, AuditAction.REMOVE_SOURCE, workspace, source.source_id, keep_documents=True
-                )
-        return is_narrower or looks_outside, len(gone)
+            is_poorer = await self._limit_workspace(transaction, told, found.settings.budget)
+            sources = await self._forget_sources(transaction, workspace, told.sources)
+            saved = 0 if told.saved is None else await self._remove_saved(transaction, workspace, told.saved)
+        return NarrowedRights(
+            workspaces=int(is_narrower or looks_outside), sources=sources, saved_questions=saved, limits=int(is_poorer)
+        )
+
+    async def _limit_workspace(self, transaction: Transaction, told: ListedWorkspace, budget: SpendingLimits) -> bool:
+        narrower = budget if told.budget is None else budget.narrower(told.budget)
+        if narrower == budget:
+            return False
+        await transaction.workspaces.change_settings(told.workspace_id, lambda now: replace(now, budget=narrower))
+        workspace = WorkspaceRef(told.org_id, told.workspace_id)
+        await self._audit(
+            transaction, AuditAction.SET_BUDGET, workspace, told.workspace_id, **differences(budget, narrower)
+        )
+        return True
+
+    async def _forget_sources(self, transaction: Transaction, workspace: WorkspaceRef, kept: Collection[UUID]) -> int:
+        gone = [one.source_id for one in await transaction.sources.all(workspace) if one.source_id not in kept]
+        for source_id in gone:
+            await transaction.sources.remove(workspace, source_id)
+            await self._audit(transaction, AuditAction.REMOVE_SOURCE, workspace, source_id, keep_documents=True)
+        return len(gone)
+
+    async def _remove_saved(self, transaction: Transaction, workspace: WorkspaceRef, kept: Collection[UUID]) -> int:
+        gone = [one for one in await transaction.saved.every(workspace) if one.saved_id not in kept]
+        for one in gone:
+            await transaction.saved.remove(workspace, one.saved_id, one.principal.subject_id)
+        return len(gone)
 
     async def _documents(self, workspace: WorkspaceRef, listed: dict[UUID, ListedRights]) -> int:
         async with self._database.transaction(workspace.org_id) as transaction:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.models.billing.limits import SpendingLimits
+from agentic_rag.workspaces.rate_limits import RateLimits
+
 LISTED_DOCUMENTS = 1000
 """Documents of one record."""
 
@@ -27,7 +30,9 @@ class ListedRights:
 
 @dataclass(frozen=True, slots=True)
 class ListedWorkspace:
-    """Who may enter and write a workspace (None: everybody), whether it may look outside, and what it follows."""
+    """Who may enter and write a workspace (None: everybody), whether it may look outside, what it follows, and what it
+    may spend. Lists of earlier versions tell no `budget` and no `saved`.
+    """
 
     org_id: UUID
     workspace_id: UUID
@@ -36,16 +41,23 @@ class ListedWorkspace:
     writers: tuple[str, ...] | None
     allows_web: bool
     sources: tuple[UUID, ...]
+    budget: SpendingLimits | None = None
+    saved: tuple[UUID, ...] | None = None
+    """Its saved questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedOrganisation:
-    """The features that an organisation has on, and the keys of providers that it has: when each was set, by name."""
+    """The features that an organisation has on, the keys of providers that it has (when each was set, by name), and its
+    limits, which lists of earlier versions do not tell.
+    """
 
     org_id: UUID
     read_at: str
     flags: tuple[str, ...]
     provider_keys: dict[str, str]
+    budget: SpendingLimits | None = None
+    rates: RateLimits | None = None
 
 
 Listed = ListedRights | ListedWorkspace | ListedOrganisation

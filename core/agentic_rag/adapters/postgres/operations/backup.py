@@ -153,8 +153,9 @@ class PostgresBackup:
     async def erasures(self) -> AsyncIterator[TakenAway]:
         """Every revoked key, erasure, deleted thread and right that the database knows now. Errors: as `dump`."""
         async with self._reading() as connection:
-            if await connection.fetchval(SCHEMA) >= RIGHTS_SINCE:
-                async for record in listed_rights(connection):
+            schema = await connection.fetchval(SCHEMA)
+            if schema >= RIGHTS_SINCE:
+                async for record in listed_rights(connection, schema):
                     yield record
                 async for row in connection.cursor(CONVERSATIONS, prefetch=_BATCH):
                     org_id, workspace_id, thread_id, run_id, subject, at = row

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import orjson
 
+from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.operations.backups.rights import (
     LISTED_DOCUMENTS,
     Listed,
@@ -17,9 +19,15 @@ from agentic_rag.operations.backups.rights import (
     ListedRights,
     ListedWorkspace,
 )
+from agentic_rag.workspaces.rate_limits import RateLimits
+
+T = TypeVar("T", SpendingLimits, RateLimits)
 
 RIGHTS_SINCE = "0031"
 """The schema that has all of these rights."""
+
+SAVED_SINCE = "0049"
+"""The schema that has saved questions."""
 
 _BATCH = 100
 
@@ -27,7 +35,8 @@ ORGANISATIONS = """
 SELECT o.org_id, now() AS read_at,
        ARRAY (SELECT key FROM jsonb_each_text(o.settings -> 'flags') WHERE value = 'true' ORDER BY key) AS flags,
        ARRAY (SELECT k.provider FROM rag_provider_keys k WHERE k.org_id = o.org_id ORDER BY k.provider) AS providers,
-       ARRAY (SELECT k.updated_at FROM rag_provider_keys k WHERE k.org_id = o.org_id ORDER BY k.provider) AS set_at
+       ARRAY (SELECT k.updated_at FROM rag_provider_keys k WHERE k.org_id = o.org_id ORDER BY k.provider) AS set_at,
+       (o.settings -> 'budget')::text AS budget, (o.settings -> 'rates')::text AS rates
 FROM rag_organizations o
 """
 
@@ -37,9 +46,12 @@ SELECT w.org_id, w.workspace_id, now() AS read_at, w.readers, w.writers,
        ARRAY (
            SELECT s.source_id FROM rag_sources s
            WHERE s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND NOT s.is_leaving
-       ) AS sources
+       ) AS sources,
+       (w.settings -> 'budget')::text AS budget
 FROM rag_workspaces w
 """
+
+SAVED = "SELECT workspace_id, array_agg(saved_id) FROM rag_saved_questions GROUP BY workspace_id"
 
 # The set of a document comes first, then those of passages that only older versions hold. A set that is not known any
 # more, of a document that was erased before schema 0019, has no readers to tell.
@@ -76,11 +88,21 @@ FROM parts p
 """  # noqa: S608 - a constant
 
 
-async def listed_rights(connection: Any) -> AsyncIterator[Listed]:
-    """All of them. `connection` is the driver's, in a transaction at one instant, above row level security."""
+async def listed_rights(connection: Any, schema: str) -> AsyncIterator[Listed]:
+    """All of them. `connection` is the driver's, in a transaction at one instant, above row level security; `schema` is
+    that of the database.
+    """
     async for row in connection.cursor(ORGANISATIONS, prefetch=_BATCH):
-        keys = dict(zip(row["providers"], (one.isoformat() for one in row["set_at"]), strict=True))
-        yield ListedOrganisation(row["org_id"], row["read_at"].isoformat(), tuple(row["flags"]), keys)
+        yield ListedOrganisation(
+            org_id=row["org_id"],
+            read_at=row["read_at"].isoformat(),
+            flags=tuple(row["flags"]),
+            provider_keys=dict(zip(row["providers"], (one.isoformat() for one in row["set_at"]), strict=True)),
+            budget=_value(SpendingLimits, row["budget"]),
+            rates=_value(RateLimits, row["rates"]),
+        )
+    has_saved = schema >= SAVED_SINCE
+    saved = dict(await connection.fetch(SAVED)) if has_saved else {}
     async for row in connection.cursor(WORKSPACES, prefetch=_BATCH):
         yield ListedWorkspace(
             org_id=row["org_id"],
@@ -90,6 +112,8 @@ async def listed_rights(connection: Any) -> AsyncIterator[Listed]:
             writers=None if row["writers"] is None else tuple(row["writers"]),
             allows_web=row["allows_web"],
             sources=tuple(row["sources"]),
+            budget=_value(SpendingLimits, row["budget"]),
+            saved=tuple(saved.get(row["workspace_id"], ())) if has_saved else None,
         )
     async for row in connection.cursor(DOCUMENTS, prefetch=_BATCH):
         if row["readers"] is None:
@@ -103,3 +127,8 @@ async def listed_rights(connection: Any) -> AsyncIterator[Listed]:
             owner=row["owner"],
             documents=tuple(row["documents"]),
         )
+
+
+def _value(kind: type[T], stored: str | None) -> T:
+    """Settings that were never stored are those of the class."""
+    return msgspec.json.decode(stored or "{}", type=kind)
