@@ -166,7 +166,9 @@ FIELDS: Mapping[str, Request] = {
         "documents(workspaceId: %(workspace)s) { totalCount nodes { id } }", seen="document"
     ),
     "RunConnection.totalCount": Request(
-        'runs(workspaceId: %(workspace)s, first: 100, filter: {words: "water"}) { totalCount nodes { id } }', seen="run"
+        # Callers of the matrix ask the same question, each after this time.
+        'runs(workspaceId: %(workspace)s, filter: {words: "water", before: %(asked)s}) { totalCount nodes { id } }',
+        seen="run",
     ),
     "Run.versions": Request("run(id: %(run)s) { versions { corpusVersion } }"),
     "Run.feedback": Request("run(id: %(run)s) { feedback { rating } }"),

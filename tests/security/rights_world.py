@@ -201,6 +201,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
         pump = (await resolve_ids(transaction.documents, project, ["pump.txt"]))["pump.txt"]
     asker = Principal(project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
     run = await container.answer.ask(asker, Question(project, QUESTION, begins_thread=True))
+    asked = container.clock.now()
     saved = await container.saved.save(asker, project, run.run_id)
     questions = (EvalQuestion("1", QUESTION, (), ("pump.txt",), "single"),)
     evaluation = await container.evaluations.start(project, EvalDataset("own", questions), "system:test")
@@ -240,6 +241,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
         "snapshot": (NodeKind.SNAPSHOT, snapshot_id),
     }
     return {
+        "asked": asked.isoformat(),
         **{name: encode(kind, project.workspace_id, key) for name, (kind, key) in in_project.items()},
         "source": source,
         "workspace": encode_in_organisation(NodeKind.WORKSPACE, project.workspace_id),
