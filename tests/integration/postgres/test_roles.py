@@ -1,6 +1,6 @@
 """No role the product acts as can see or write what is not its tenant's."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
@@ -13,6 +13,7 @@ from tests.contract.backends import Backend
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.catalogue import TABLES, TableClass
 
@@ -33,6 +34,19 @@ READ_BY_OWNER = {
     "rag_provider_keys",
 }
 """What the SECURITY DEFINER functions read, before or without a tenant."""
+
+RUN = """
+INSERT INTO rag_runs (org_id, workspace_id, run_id, trace_id, subject, question, outcome, cache, seconds,
+                      corpus_version, graph_version, weights_version, pipeline_version, document_ids, answer,
+                      created_at)
+VALUES ($1, $2, gen_random_uuid(), '', 'user:a', '', 'GROUNDED', 'MISS', 0, 1, 1, '', '', ARRAY[$1::uuid], '{}', now())
+"""
+"""It cites a document that has the id of the organisation."""
+
+AUDIT = """
+INSERT INTO rag_audit (org_id, audit_id, workspace_id, actor, action, subject, created_at)
+VALUES ($1, gen_random_uuid(), $2, 'user:a', 'act', 'of old', now() - interval '60 days')
+"""
 
 
 @asynccontextmanager
@@ -124,28 +138,52 @@ async def test_functions_of_the_owner_read_the_bound_organisation(migrated_url: 
     assert unbound - upkeep == BEFORE_AN_ORGANISATION
 
 
-@pytest.mark.parametrize("bound", [None, uuid4()])
-async def test_what_another_organisation_binds_no_function_reads(
-    stores: Backend, migrated_url: str, bound: UUID | None
-) -> None:
-    workspace = await stores.workspace()
+OF_THE_BOUND_ONE: Mapping[str, str] = {
+    "rag_access_sets_above": "SELECT nullif(access_sets, 0) FROM rag_access_sets_above($1, $2, NULL, -1)",
+    "rag_cached_answer": "SELECT rag_cached_answer($1, $2, 'k')",
+    "rag_citing_runs": "SELECT rag_citing_runs($2, $1)",
+    "rag_corpus_head": "SELECT head.epoch FROM rag_corpus_head($1, $2, NULL) head (epoch)",
+    "rag_corpus_version": "SELECT rag_corpus_version($1, $2)",
+    "rag_expire_audit": "SELECT nullif(rag_expire_audit($2, 1000), 0) WHERE $1::uuid IS NOT NULL",
+    "rag_newest_access_set": "SELECT rag_newest_access_set($1, $2)",
+}
+"""A call of each function of the owner that the application may call: $1 is an organisation, or the document that a run
+of it cites, $2 its workspace. Each tells something of what is its own.
+"""
+
+NAMES_ONLY = {"rag_organization_name_is_free"}
+"""Compares a wished name with those of the other organisations, for operators."""
+
+
+async def test_every_function_of_the_owner_that_the_application_may_call_is_known(migrated_url: str) -> None:
+    server = await asyncpg.connect(migrated_url)
+    callable_ = await server.fetch(
+        "SELECT proname FROM pg_proc WHERE prosecdef AND proname LIKE 'rag\\_%' "
+        "AND has_function_privilege('rag_app', oid, 'EXECUTE')"
+    )
+    await server.close()
+
+    assert {one["proname"] for one in callable_} == BEFORE_AN_ORGANISATION | OF_THE_BOUND_ONE.keys() | NAMES_ONLY
+
+
+@pytest.mark.parametrize("name", OF_THE_BOUND_ONE)
+async def test_what_another_organisation_binds_no_function_reads(stores: Backend, migrated_url: str, name: str) -> None:
+    workspace = await stores.workspace(settings=WorkspaceSettings(audit_days=30))
     await stores.publish(workspace, "a.md", ["text"])
     await stores.cache.put(workspace, "k", b"v", 60)
+    server = await asyncpg.connect(migrated_url)
+    await server.execute(RUN, *workspace.key)
+    await server.execute(AUDIT, *workspace.key)
+    await server.close()
 
-    async with acting_as(migrated_url, "rag_app", bound) as connection:
-        read = [
-            await connection.fetchval("SELECT rag_corpus_version($1, $2)", *workspace.key),
-            await connection.fetchrow("SELECT * FROM rag_corpus_head($1, $2, NULL)", *workspace.key),
-            await connection.fetchval("SELECT rag_cached_answer($1, $2, 'k')", *workspace.key),
-            await connection.fetchval("SELECT rag_newest_access_set($1, $2)", *workspace.key),
-            await connection.fetchval(
-                "SELECT nullif(access_sets, 0) FROM rag_access_sets_above($1, $2, NULL, -1)", *workspace.key
-            ),
-        ]
+    read: dict[UUID | None, list[object]] = {}
+    for bound in (None, uuid4(), workspace.org_id):
+        async with acting_as(migrated_url, "rag_app", bound) as connection:
+            found = await connection.fetch(OF_THE_BOUND_ONE[name], *workspace.key)
+        read[bound] = [one[0] for one in found if one[0] is not None]
 
-    assert read == [None] * 5
-    assert await stores.database.corpus_version(workspace) == 1
-    assert await stores.cache.get(workspace, "k") == b"v"
+    assert read.pop(workspace.org_id)
+    assert list(read.values()) == [[], []]
 
 
 async def test_upkeep_of_all_organisations_leaves_none_bound(migrated_url: str, tenant: UUID) -> None:
