@@ -33,27 +33,31 @@ async def quick_server(limits: ConnectionLimits = QUICK) -> AsyncIterator[Target
         await serving
 
 
-async def verdicts(target: Target, scale: Scale, at_once: int) -> list[Verdict]:
-    """Every cell; those with few connections beside each other."""
+async def verdicts(target: Target, scale: Scale, at_once: int, *, crowds_alone: bool) -> list[Verdict]:
+    """Every cell; those of one connection beside each other. Crowds of connections that are judged beside each other
+    are judged for each other's memory.
+    """
     turn = asyncio.Semaphore(at_once)
 
     async def one(name: str, kind: Kind) -> Verdict:
         async with turn:
             return await judged(target, name, kind, scale)
 
-    return list(await asyncio.gather(*(one(name, kind) for name, kind in CELLS)))
+    alone = [cell for cell in CELLS if crowds_alone and cell[1] is Kind.NUMBER]
+    found = [await judged(target, *cell, scale) for cell in alone]
+    return [*found, *await asyncio.gather(*(one(*cell) for cell in CELLS if cell not in alone))]
 
 
 async def before_a_request(ground: Ground, short: bool) -> list[Row]:
     """In short in this process, under quicker limits."""
     if short:
         async with quick_server() as target:
-            found = await verdicts(target, SHORT, at_once=len(CELLS))
+            found = await verdicts(target, SHORT, at_once=len(CELLS), crowds_alone=False)
         scale = SHORT
     else:
         scale = Scale()
         async with running_server(ground.servers()) as server:
-            found = await verdicts(Target(server.port, server.pid), scale, at_once=4)
+            found = await verdicts(Target(server.port, server.pid), scale, at_once=4, crowds_alone=True)
     faults = [line for one in found for line in one.faults(scale)]
     for line in faults:
         print(f"    {line}")
