@@ -191,7 +191,10 @@ async def test_a_run_that_is_gone_is_not_compared_with(desk: Desk) -> None:
     assert found.replayed.reason is NotCompared.RUN_GONE
 
 
-async def test_questions_are_of_their_subject_alone_and_limited(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", ["MOST_SAVED", "MOST_OF_ONE"])
+async def test_questions_are_of_their_subject_alone_and_limited(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
     run = await desk.ask()
     kept = await desk.save(run)
     admin = replace(desk.ada, subject="root", role=Role.ADMIN)
@@ -202,13 +205,25 @@ async def test_questions_are_of_their_subject_alone_and_limited(desk: Desk, monk
         await desk.saved.remove(admin, desk.workspace, kept.saved_id)
     assert caught.value.code == "SAVED_QUESTION_NOT_FOUND"
     assert await desk.own(admin) == []
-    monkeypatch.setattr(manage, "MOST_SAVED", 1)
+    monkeypatch.setattr(manage, limit, 1)
     assert (await desk.save(await desk.ask())).saved_id == kept.saved_id
     with pytest.raises(InvalidInput) as full:
         await desk.save(await desk.ask("Who founded the Norrland Hockey League?"))
     assert full.value.code == "SAVED_QUESTIONS_FULL"
     await desk.saved.remove(desk.ada, desk.workspace, kept.saved_id)
     assert await desk.own() == []
+
+
+async def test_a_caller_whose_places_are_taken_leaves_those_of_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manage, "MOST_OF_ONE", 1)
+    bob = replace(desk.ada, subject="bob")
+
+    await desk.save(await desk.ask())
+    kept = await desk.save(await desk.ask(asker=bob), bob)
+
+    assert [one.saved_id for one in await desk.own(bob)] == [kept.saved_id]
 
 
 async def test_a_worker_that_lost_its_lease_notes_nothing(desk: Desk) -> None:

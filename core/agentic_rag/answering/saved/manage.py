@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, SOURCE_WITHHELD
-from agentic_rag.answering.saved.saved_question import MOST_SAVED, Replayed, SavedQuestion, SavedState
+from agentic_rag.answering.saved.saved_question import MOST_OF_ONE, MOST_SAVED, Replayed, SavedQuestion, SavedState
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, NotFound, no_such_workspace
@@ -60,9 +60,11 @@ class ManageSaved:
                 raise no_such_workspace()
             every = await transaction.saved.every(workspace)
             held = next((one for one in every if _is_same(one, made)), None)
-            if held is None and len(every) >= MOST_SAVED:
+            own = sum(one.principal.subject_id == principal.subject_id for one in every)
+            if held is None and (len(every) >= MOST_SAVED or own >= MOST_OF_ONE):
                 raise InvalidInput(
-                    f"The workspace has {MOST_SAVED} saved questions, the most that it may: remove one first.",
+                    f"A workspace has at most {MOST_SAVED} saved questions, {MOST_OF_ONE} of one caller: remove one "
+                    "first.",
                     code="SAVED_QUESTIONS_FULL",
                 )
             kept = made if held is None else replace(made, saved_id=held.saved_id, saved_at=held.saved_at)

@@ -11,6 +11,8 @@ from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 MOST_SAVED = 50
 """Of a workspace, all subjects together: each costs a run after each publish."""
+MOST_OF_ONE = 20
+"""Of them, those of one subject: nobody takes the places of all others."""
 RIGHTS_DAYS = 7
 """So long after their owner was seen last, the groups of an issuer's token are taken to be its own. Set by hand."""
 

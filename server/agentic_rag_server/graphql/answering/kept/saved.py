@@ -58,7 +58,7 @@ class SavedQuery:
     @field(
         Action.READ,
         right=Sight.SUBJECT,
-        description=f"The caller's saved questions of a workspace, at most {values.MOST_SAVED}; the one asked again "
+        description=f"The caller's saved questions of a workspace, at most {values.MOST_OF_ONE}; the one asked again "
         "last first.",
     )
     async def saved_questions(self, info: Info, workspace_id: strawberry.ID) -> list[SavedQuestion]:
