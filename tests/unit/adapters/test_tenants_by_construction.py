@@ -20,6 +20,7 @@ OVER_ALL_TENANTS = {
     "backup.REVOKED": "A restore revokes again what any tenant revoked after the backup; the login of operators alone.",
     "backup.CONVERSATIONS": "A restore deletes again the threads and runs that any tenant deleted; as above.",
     "listed_rights.DOCUMENTS": "A restore narrows the rights of any tenant's documents; as above.",
+    "listed_rights.SAVED": "A restore removes the saved questions of any tenant that were removed; as above.",
     "organisation_register.TAKEN": "An operator makes an organisation: its name must be nobody's yet.",
     "organisation_register.ALL": "An operator lists the organisations.",
 }
