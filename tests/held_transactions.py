@@ -1,5 +1,5 @@
-"""A guard of the whole suite: no model is called by whoever holds a transaction. A provider that takes its time would
-keep locks, a snapshot and a connection for as long.
+"""A guard of the whole suite: no model, search engine or web page is asked by whoever holds a transaction. A provider
+that takes its time would keep locks, a snapshot and a connection for as long.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from functools import wraps
 from typing import Any
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.embedder import OpenAIEmbedder
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.web.engine_client import EngineClient
+from agentic_rag.adapters.web.fetcher import GuardedFetcher
 
 
-class ModelCalledInTransaction(RuntimeError):
-    """A model was called while a transaction was open. No product error on purpose: nothing may swallow it."""
+class ProviderAskedInTransaction(RuntimeError):
+    """A model or the web was asked inside a transaction. No product error on purpose: nothing may swallow it."""
 
 
 @dataclass(slots=True)
@@ -53,8 +56,11 @@ def install() -> None:
         setattr(PostgresPool, name, _hold_during(getattr(PostgresPool, name)))
     for model, names in (
         (DeterministicEmbedder, ("embed",)),
+        (OnnxEmbedder, ("embed",)),
         (OpenAIEmbedder, ("embed", "embed_with_usage")),
         (OpenAIChatModel, ("complete",)),
+        (EngineClient, ("ask",)),
+        (GuardedFetcher, ("fetch", "fetch_if_new")),
     ):
         for name in names:
             setattr(model, name, _refuse_during(getattr(model, name)))
@@ -75,7 +81,7 @@ def _refuse_during(call: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(call)
     async def refused(*arguments: Any, **options: Any) -> Any:
         if is_in_transaction():
-            raise ModelCalledInTransaction(f"{call.__qualname__} was called inside an open transaction")
+            raise ProviderAskedInTransaction(f"{call.__qualname__} was called inside an open transaction")
         return await call(*arguments, **options)
 
     return refused
