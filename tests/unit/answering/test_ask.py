@@ -590,10 +590,11 @@ async def test_vectors_of_two_spaces_never_meet() -> None:
 
 
 async def test_an_answer_that_time_cut_something_off_is_given_but_not_kept_for_others(world: World) -> None:
+    question = "At which wave height is crew transfer suspended?"
+    # What a process does once, at its first answer, takes longer than the time there is on a busy machine.
+    await world.ask(question, options=BYPASS)
     world.corpus.hang_beside = True
-    hurried = await world.ask(
-        "At which wave height is crew transfer suspended?", options=AnswerOptions(timeout_ms=1_000)
-    )
+    hurried = await world.ask(question, options=AnswerOptions(timeout_ms=1_000))
     assert "1.5 metres" in hurried.answer.text
     assert world.corpus.opened == 0
     await world.recorder.drain()
