@@ -113,6 +113,33 @@ def test_the_sampler_chooses_the_spans_that_are_recorded(name: str, share: float
     assert {span.name for span in recorded} == {kind for kind, flag in told.items() if flag == "01"} == chosen
 
 
+def test_a_span_that_is_discarded_is_recorded_where_another_one_names_it() -> None:
+    recorded: list[RecordedSpan] = []
+    tracer = LightTracer(record=recorded.append)
+
+    for name in ("alone", "with a child"):
+        with tracer.span(name, None, None) as span:
+            if name != "alone":
+                with tracer.span("child", None, None):
+                    pass
+            span.discard()
+
+    assert [one.name for one in recorded] == ["child", "with a child"]
+    assert recorded[0].parent_id == recorded[1].span_id
+
+
+@pytest.mark.parametrize(("outcome", "told"), [("skipped: off", []), ("degraded: why", ["degraded: why"])])
+def test_a_stage_that_had_nothing_to_do_is_not_exported(outcome: str, told: list[str]) -> None:
+    recorded: list[RecordedSpan] = []
+    telemetry = ProcessTelemetry(TelemetryOptions(), io.StringIO())
+    telemetry._tracer = LightTracer(record=recorded.append)
+
+    with run_stage(telemetry, "hyde", iter([1.0, 3.5]).__next__) as ending:
+        ending.outcome = outcome
+
+    assert [one.attributes["rag.stage.outcome"] for one in recorded] == told
+
+
 def test_a_share_of_the_traces_is_chosen_by_their_ids() -> None:
     half = Sampler("traceidratio", 0.5)
     ids = [RandomIds().trace_id() for _ in range(400)]

@@ -11,6 +11,8 @@ from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
 
 OK = "ok"
+SKIPPED = "skipped"
+"""How the outcome begins of a stage that had nothing to do; the reason follows."""
 
 
 @dataclass(slots=True)
@@ -33,7 +35,9 @@ def run_stage(
     try:
         with telemetry.span(f"rag.{name}", attributes) as span:
             yield ending
-            if ending.outcome != OK:
+            if ending.outcome.startswith(SKIPPED):
+                span.discard()
+            elif ending.outcome != OK:
                 span.set("rag.stage.outcome", ending.outcome)
     except BaseException as error:
         ending.outcome, level = _code_of(error), "info"

@@ -81,6 +81,10 @@ class Span(Protocol):
         """Attach an attribute (never question text, document text or secrets)."""
         ...
 
+    def discard(self) -> None:
+        """Export nothing of it, unless something else names it as its parent: there was no work to time."""
+        ...
+
     @property
     def trace_id(self) -> str:
         """32 hex digits."""
@@ -141,6 +145,9 @@ class _SilentSpan:
 
     def set(self, name: str, value: str | int | float | bool) -> None:
         """Nothing is noted."""
+
+    def discard(self) -> None:
+        """Nothing was noted."""
 
 
 class SilentTelemetry:

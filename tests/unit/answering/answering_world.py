@@ -66,6 +66,9 @@ class Span:
     def set(self, name: str, value: str | int | float | bool) -> None:
         pass
 
+    def discard(self) -> None:
+        pass
+
 
 @dataclass
 class Telemetry:

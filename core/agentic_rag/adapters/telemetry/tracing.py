@@ -41,6 +41,9 @@ class LightSpan:
     def set(self, name: str, value: str | int | float | bool) -> None:
         """Discards the attribute: no collector receives it."""
 
+    def discard(self) -> None:
+        """No collector receives it anyway."""
+
     @property
     def trace_id(self) -> str:
         return self._trace_id
@@ -79,7 +82,7 @@ _current: ContextVar[LightSpan | None] = ContextVar("agentic_rag_span", default=
 class RecordedSpan(LightSpan):
     """A span that is exported when it ends. An exception sets the error's code or class on it, never its message."""
 
-    __slots__ = ("_record", "attributes", "began", "ended", "has_failed", "name", "parent_id")
+    __slots__ = ("_is_discarded", "_record", "attributes", "began", "ended", "has_failed", "name", "parent_id")
 
     def __init__(
         self,
@@ -98,10 +101,15 @@ class RecordedSpan(LightSpan):
         self.began = self.ended = 0
         """Nanoseconds since 1970."""
         self.has_failed = False
+        self._is_discarded = False
         self._record = record
 
     def set(self, name: str, value: str | int | float | bool) -> None:
         self.attributes[name] = value
+
+    def discard(self) -> None:
+        # Only what was passed on has an id: no other span, record or job refers to one without.
+        self._is_discarded = not self._span_id
 
     def __enter__(self) -> RecordedSpan:
         super().__enter__()
@@ -116,7 +124,8 @@ class RecordedSpan(LightSpan):
         if error is not None:
             self.has_failed = True
             self.attributes["error.type"] = error.code if isinstance(error, AgenticRagError) else type(error).__name__
-        self._record(self)
+        if not self._is_discarded:
+            self._record(self)
 
 
 Record = Callable[[RecordedSpan], None]

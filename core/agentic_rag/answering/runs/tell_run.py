@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.answering.run import Run
+from agentic_rag.kernel.stages import SKIPPED
 from agentic_rag.kernel.telemetry import Telemetry
 
 
@@ -24,7 +25,5 @@ def tell_run(telemetry: Telemetry, run: Run) -> None:
         degraded=" ".join(one.value for one in answer.degraded) or None,
         cache=run.cache.value,
         seconds=round(run.seconds, 6),
-        **{
-            f"{one.stage}_seconds": round(one.seconds, 6) for one in run.stages if not one.outcome.startswith("skipped")
-        },
+        **{f"{one.stage}_seconds": round(one.seconds, 6) for one in run.stages if not one.outcome.startswith(SKIPPED)},
     )
