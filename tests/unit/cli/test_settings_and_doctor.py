@@ -33,6 +33,7 @@ from agentic_rag_cli.commands.operations.doctor import (
     judge_clock,
     judge_redis,
     judge_silence,
+    judge_workers,
     tell_workers,
 )
 from agentic_rag_cli.commands.operations.embedded_servers import find_server
@@ -122,6 +123,16 @@ def test_workers_that_run_are_told_apart_from_those_that_died() -> None:
         "1 worker died in the last day: c:7",
     ]
     assert tell_workers([], datetime(2026, 3, 1, tzinfo=UTC)) == []
+    assert judge_workers(False, workers, datetime(2026, 3, 1, 12, 9, tzinfo=UTC)).status == "ok"
+
+
+@pytest.mark.parametrize(("has_ended", "code"), [(True, None), (False, "WORKERS_DIED")])
+def test_that_no_worker_runs_is_a_finding_where_the_last_one_died(has_ended: bool, code: str | None) -> None:
+    seen_at = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    worker = WorkerRecord(WorkerIdentity("a:7:a", "a", 7, "0.1.0", 8), seen_at, seen_at, seen_at if has_ended else None)
+
+    assert judge_workers(False, [worker], seen_at + timedelta(minutes=1)).code == code
+    assert judge_workers(False, [], seen_at).code is None
 
 
 def test_a_python_that_is_not_supported_is_named() -> None:

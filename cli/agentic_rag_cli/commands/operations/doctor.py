@@ -312,14 +312,24 @@ async def check_system(wiring: Wiring, settings: Settings) -> Check:
 
     async def wire() -> Check:
         async with wiring.system(settings) as system:
-            workers = "a worker leads" if await system.worker_running() else "no worker is running"
             silence = timedelta(seconds=2 * settings.jobs.lease_seconds)
-            told = tell_workers(await system.workers(), system.container.clock.now() - silence)
+            leads, workers = await system.worker_running(), await system.workers()
             await try_blobs(system.container.blobs)
-        right = "database role and wiring are right, the blob store takes writes"
-        return ok("system", "; ".join([right, workers, *told]))
+            return judge_workers(leads, workers, system.container.clock.now() - silence)
 
     return await _attempt("system", wire)
+
+
+def judge_workers(leads: bool, workers: Sequence[WorkerRecord], silent_since: datetime) -> Check:
+    """What is said of a system that starts. Without a worker it is well, unless the last of them died."""
+    right = "database role and wiring are right, the blob store takes writes"
+    leader = "a worker leads" if leads else "no worker is running"
+    told = "; ".join([right, leader, *tell_workers(workers, silent_since)])
+    left = [one.seen_at for one in workers if one.ended_at is None]
+    if leads or not left or max(left) >= silent_since:
+        return ok("system", told)
+    remedy = "Start `rag worker`, or `rag up`: documents wait. The log of the one that died may say why."
+    return Check("system", DEGRADED, told, "WORKERS_DIED", remedy)
 
 
 def tell_workers(workers: Sequence[WorkerRecord], silent_since: datetime) -> list[str]:
