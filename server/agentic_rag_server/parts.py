@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from agentic_rag.operations.dead_letters import DeadLetters
     from agentic_rag.operations.graph.sync import GraphSync
     from agentic_rag.operations.leak_canaries import LeakCanaries
+    from agentic_rag.operations.profiles.report import ReportProfile
     from agentic_rag.operations.proof.prove_run import ProveRun
     from agentic_rag.operations.proof.verify_run import VerifyRun
     from agentic_rag.operations.prove_erased import ProveErasure
@@ -163,6 +164,7 @@ class ServerParts:
     update_document: UpdateDocument
     delete: DeleteDocument
     request_erasure: RequestErasure
+    report_profile: ReportProfile
     prove_erasure: ProveErasure
     prove_workspace_erasure: ProveWorkspaceErasure
     verify: VerifyStores

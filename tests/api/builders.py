@@ -506,6 +506,7 @@ class Container:
     explain: Any = None
     gate: Any = None
     feedback: Any = None
+    report_profile: Any = None
     provider_keys: Any = None
     spending: Any = None
     change_models: Any = None

@@ -102,6 +102,10 @@ FIELDS: Mapping[str, Request] = {
     ),
     "Query.gateStatus": Request("gateStatus(workspaceId: %(workspace)s) { mode }"),
     "Query.gateReport": Request('gateReport(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
+    "Query.marketingReport": Request(
+        'marketingReport(workspaceId: %(workspace)s, brands: ["Valve"]) { documents disclosures { label { text } } }'
+    ),
+    "Query.codeReport": Request("codeReport(workspaceId: %(workspace)s) { files leftOver { symbol } }"),
     "Query.gateEvaluation": Request("gateEvaluation(workspaceId: %(workspace)s) { plan }"),
     "Query.gateCases": Request('gateCases(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runId }'),
     "Subscription.ragAnswerStream": Request(

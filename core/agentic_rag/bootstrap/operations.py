@@ -26,6 +26,7 @@ from agentic_rag.operations.dead_letters import DeadLetters
 from agentic_rag.operations.graph.sync import GraphCheck, GraphSync
 from agentic_rag.operations.leak_canaries import LeakCanaries
 from agentic_rag.operations.measure_switch import MeasureSwitch
+from agentic_rag.operations.profiles.report import ReportProfile
 from agentic_rag.operations.proof.prove_run import ProveRun
 from agentic_rag.operations.proof.verify_run import VerifyRun
 from agentic_rag.operations.prove_erased import ProveErasure
@@ -86,6 +87,10 @@ class OperationsParts(WebParts):
         from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 
         return Neo4jTraces(self._neo4j())
+
+    @cached_property
+    def report_profile(self) -> ReportProfile:
+        return ReportProfile(self.database, self.telemetry, self.memory.reading)
 
     @cached_property
     def prove_erasure(self) -> ProveErasure:

@@ -50,3 +50,8 @@ def first_symbol(text: str) -> str | None:
     """The name that a passage of source code defines first; None where it defines nothing."""
     found = _DEFINED.search(text)
     return None if found is None else found.group(1)
+
+
+def symbols(text: str) -> list[tuple[int, str]]:
+    """The names that source code defines, with where their definitions start, in order."""
+    return [(found.start(), found.group(1)) for found in _DEFINED.finditer(text)]

@@ -36,6 +36,7 @@ from agentic_rag_server.graphql.models.spaces import SpaceQuery
 from agentic_rag_server.graphql.models.spending import SpendingQuery
 from agentic_rag_server.graphql.operations.evaluations import EvaluationQuery
 from agentic_rag_server.graphql.operations.inspections import InspectionQuery
+from agentic_rag_server.graphql.operations.profiles import ProfileQuery
 from agentic_rag_server.graphql.operations.proofs import ProofQuery
 from agentic_rag_server.graphql.operations.snapshots import SnapshotQuery
 from agentic_rag_server.graphql.tenancy.audit import AuditQuery
@@ -91,6 +92,7 @@ class Query(
     AuditQuery,
     CallerQuery,
     InspectionQuery,
+    ProfileQuery,
     TenantQuery,
     UndecodableQuery,
 ):

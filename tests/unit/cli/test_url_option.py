@@ -28,6 +28,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "search-web": ["audit"],
     "gate explain": [ID],
     "gate report": ["--since", "2026-11-01"],
+    "report marketing": ["--brand", "Acme"],
     "gate replay": ["--since", "2026-11-01"],
     "gate cases": ["--since", "2026-11-01"],
     "budget set": ["--day", "5"],

@@ -37,6 +37,7 @@ _INTROSPECTION_LISTS = frozenset({"fields", "interfaces", "possibleTypes", "inpu
 SINGLE = (
     "ragAnswer", "estimateAnswer", "ragAnswerStream", "explainRun", "searchPassages", "context", "verification",
     "denseRecall", "restoreSnapshot", "attackTenants", "gateDecision", "replayRun", "proveRun",
+    "marketingReport", "codeReport",
 )  # fmt: skip
 """Expensive fields: at most one per document."""
 
