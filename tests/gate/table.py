@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.bench.reports import Row
-from tests.gate import ages, asked, crawled, decisions, from_the_web, labelled, outcomes, parallel, poison, served
+from tests.gate import (
+    ages,
+    asked,
+    crawled,
+    decisions,
+    from_the_web,
+    labelled,
+    outcomes,
+    parallel,
+    poison,
+    reranked,
+    served,
+)
 
 Measure = Callable[[bool], Row]
 """Measures a row; True asks for the short form."""
@@ -35,6 +47,7 @@ TABLE: Mapping[str, Measure] = {
     "alone": poison.alone,
     "unsupported": served.unsupported,
     "slower": served.slower,
+    "reranked": reranked.longer,
     "aged": ages.aged,
     "withheld": from_the_web.withheld,
     "verified": from_the_web.verified,

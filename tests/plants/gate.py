@@ -202,6 +202,20 @@ def _in_place(patch: Patch) -> None:
     patch(submit, "revision_id_for", same)
 
 
+def _dawdling(patch: Patch) -> None:
+    from agentic_rag.retrieval.rerank import Rerank
+
+    score = Rerank._score
+
+    async def late(rerank: Rerank, *asked: Any) -> Any:
+        until = time.process_time() + 0.2
+        while time.process_time() < until:
+            pass
+        return await score(rerank, *asked)
+
+    patch(Rerank, "_score", late)
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "identical": Mutant("the score hangs on the order of a set", _by_hash, "different decisions", where=Where.CHILDREN),
     "summed": Mutant("a signal is left out of the score", _without_the_last, "are not their score"),
@@ -226,6 +240,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "alone": Mutant("pages that name something else outvote one", _against_all, "speak of something else"),
     "unsupported": Mutant("everything is supported", _all_supported, "that nothing supports"),
     "slower": Mutant("what the probe found is read late", _late_probe, "over retrieval only"),
+    "reranked": Mutant("a reranker takes 200 ms more", _dawdling, "the reader as reranker"),
     "aged": Mutant("no text is too old", _heedless_of_age, "median age of citations"),
     "withheld": Mutant("no policy is heard", _without_policy, "with the web forbidden"),
     "verified": Mutant("a page is changed in place", _in_place, "changed or went"),

@@ -27,6 +27,7 @@ from agentic_rag.kernel.errors import AgenticRagError, IdempotencyConflict
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 
 PRINCIPAL = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
@@ -213,6 +214,7 @@ class World:
         reader: UnitReader | None = None,
         outside: Outside | None = None,
         telemetry: Any = None,
+        retrieve: Retrieve | None = None,
     ) -> None:
         self.corpus = corpus
         self.telemetry = telemetry or Telemetry()
@@ -231,6 +233,7 @@ class World:
             chat=use,
             tools=() if http_fetch is None else (http_fetch,),
             outside=outside,
+            retrieve=retrieve,
         )
 
     async def ask(
