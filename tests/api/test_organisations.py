@@ -176,9 +176,13 @@ async def test_settings_are_changed_one_by_one_and_null_goes_back_to_the_default
 
 async def test_a_workspace_says_whether_the_web_may_be_asked_and_null_closes_it(container: Container) -> None:
     made = await a_project(container)
-    look = f'{{ workspace(id: "{made}") {{ settings {{ web {{ allow care recrawlHours profile }} }} }} }}'
+    look = f'{{ workspace(id: "{made}") {{ settings {{ web {{ allow care recrawlHours profile seeds }} }} }} }}'
 
-    await update(container, workspaceId=made, web={"allow": True, "recrawlHours": 24, "profile": "MARKETING"})
+    await update(
+        container,
+        workspaceId=made,
+        web={"allow": True, "recrawlHours": 24, "profile": "MARKETING", "seeds": ["  Blue  Kite ", "Oslo"]},
+    )
     # Clients that do not know it leave it as it is.
     opened = await update(container, workspaceId=made, web={"allow": True, "care": 0.8})
     shown = (await query(container, look))["data"]["workspace"]["settings"]["web"]
@@ -188,10 +192,16 @@ async def test_a_workspace_says_whether_the_web_may_be_asked_and_null_closes_it(
     closed = (await query(container, look))["data"]["workspace"]["settings"]["web"]
 
     assert opened["userErrors"] == []
-    assert shown == {"allow": True, "care": 0.8, "recrawlHours": 24, "profile": "MARKETING"}
+    assert shown == {
+        "allow": True,
+        "care": 0.8,
+        "recrawlHours": 24,
+        "profile": "MARKETING",
+        "seeds": ["Blue Kite", "Oslo"],
+    }
     assert [one["path"] for one in refused["userErrors"]] == [["input", "web", "care"]]
     assert [one["path"] for one in beyond["userErrors"]] == [["input", "web", "recrawlHours"]]
-    assert closed == {"allow": False, "care": 0.5, "recrawlHours": 0, "profile": "GENERAL"}
+    assert closed == {"allow": False, "care": 0.5, "recrawlHours": 0, "profile": "GENERAL", "seeds": []}
 
 
 async def test_settings_show_what_is_in_force_whoever_decided_it(container: Container) -> None:

@@ -40,9 +40,13 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 WEB_ACCESS = f"""
 mutation ($input: UpdateWorkspaceSettingsInput!) {{
   updateWorkspaceSettings(input: $input) {{
-    workspace {{ name settings {{ web {{ allow care recrawlHours profile }} }} }} {FAULTS}
+    workspace {{ name settings {{ web {{ allow care recrawlHours profile seeds }} }} }} {FAULTS}
   }}
 }}
+"""
+
+ALLOW_ORGANISATION = """
+mutation { setFeature(flag: WEB_ACCESS, on: true) { organisation { name } } }
 """
 
 _DOCUMENT = """

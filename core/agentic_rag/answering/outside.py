@@ -16,9 +16,9 @@ OUTSIDE_SHARE = 0.65
 
 @dataclass(frozen=True, slots=True)
 class OutsideRequest:
-    """Where to look. Searches are words of the question, and addresses are those that the caller wrote: text of a
-    document or a page never comes here. With `follows_links` pages of the sites found may be read too to which a link
-    with the words of a search leads.
+    """Where to look. Searches are words of the question and names that the workspace adds, and addresses are those that
+    the caller wrote: text of a document or a page never comes here. With `follows_links` pages of the sites found may
+    be read too to which a link with the words of a search leads.
     """
 
     workspace: WorkspaceRef

@@ -6,10 +6,13 @@ import math
 from dataclasses import dataclass
 
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.text import is_storable
 from agentic_rag.workspaces.web_profiles import ProfileName
 
 MAX_RECRAWL_HOURS = 8_760
 """A year."""
+MAX_SEEDS = 12
+LONGEST_SEED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,17 @@ class WebAccess:
     """Pages that the web brought are asked for again after so many hours at the latest; 0: never."""
     profile: ProfileName = ProfileName.GENERAL
     """How new its answers have to be, and whose pages are read first."""
+    seeds: tuple[str, ...] = ()
+    """Names of brands, campaigns and places with which searches of questions that name none of them are made too."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.care) and 0 <= self.care <= 1):
             raise InvalidInput("`care` takes 0 to 1.", path=("web", "care"))
         if not 0 <= self.recrawl_hours <= MAX_RECRAWL_HOURS:
             raise InvalidInput(f"`recrawlHours` takes 0 to {MAX_RECRAWL_HOURS}.", path=("web", "recrawlHours"))
+        if len(self.seeds) > MAX_SEEDS or not all(
+            1 <= len(one) <= LONGEST_SEED and one == " ".join(one.split()) and is_storable(one) for one in self.seeds
+        ):
+            raise InvalidInput(
+                f"`seeds` takes at most {MAX_SEEDS} names of at most {LONGEST_SEED} characters.", path=("web", "seeds")
+            )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+WORD = r"\w+"
 
 
 class ProfileName(enum.Enum):
@@ -28,6 +31,19 @@ class WebProfile:
     """The gate's signal `profile` where nothing that was found is as new as that; it falls with their age."""
     first_hosts: tuple[str, ...] = ()
     """Sites whose pages are read before others that a search names. Patterns as in AGENTIC_RAG_HTTP_FETCH_HOSTS."""
+    seeds: tuple[str, ...] = ()
+    """The workspace's own names of brands, campaigns and places (`WebAccess.seeds`)."""
+
+    def searches(self, texts: Sequence[str], most: int) -> tuple[str, ...]:
+        """The texts to search for, at most `most`: while there is room, the first with each of the seeds too, unless it
+        names one of them itself.
+        """
+        wanted = dict.fromkeys(texts)
+        first = next(iter(wanted), "")
+        named = f" {' '.join(re.findall(WORD, first.casefold()))} "
+        if first and not any(f" {' '.join(re.findall(WORD, one.casefold()))} " in named for one in self.seeds):
+            wanted |= dict.fromkeys(f"{first} {one}" for one in self.seeds)
+        return tuple(wanted)[:most]
 
 
 GENERAL = WebProfile()

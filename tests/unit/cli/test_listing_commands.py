@@ -14,6 +14,7 @@ from agentic_rag.documents.document import DocumentFault, DocumentStatus, docume
 from agentic_rag.ingestion.live.cancel_job import CancelOutcome
 from agentic_rag.jobs.job import JobState
 from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.workspaces.organisation import FeatureFlag
 
 FAILED = document("b.pdf", 101, DocumentStatus.FAILED, DocumentFault("PARSE_NO_TEXT", "No text in it.", 1, False), 0)
 
@@ -156,7 +157,21 @@ def test_a_workspace_is_opened_to_the_web_and_closed_again() -> None:
 
     assert "allowed, care 0.7, profile code; its pages are asked for again within 24 h" in opened.stdout
     assert at.rag("workspace", "web", "handbook", "--allow", "--profile", "new").exit_code == 2
-    assert closed == {"allow": False, "care": 0.5, "recrawlHours": 24, "profile": "CODE"}
+    assert closed == {"allow": False, "care": 0.5, "recrawlHours": 24, "profile": "CODE", "seeds": []}
+
+
+def test_one_command_opens_a_workspace_and_its_organisation_and_names_what_searches_add() -> None:
+    at = terminal()
+    named = at.rag("workspace", "web", "handbook", "--allow", "--organisation", "--seed", "Acme", "--seed", "Oslo")
+    kept = at.rag("workspace", "web", "handbook", "--allow")
+    taken = json.loads(at.rag("workspace", "web", "handbook", "--allow", "--seed", "", "--json").stdout)
+
+    assert "searches add Acme, Oslo" in named.stdout
+    assert "searches add Acme, Oslo" in kept.stdout
+    assert taken["seeds"] == []
+    [state] = at.product.store.organisations.values()
+    assert state.organisation is not None
+    assert state.organisation.settings.is_on(FeatureFlag.WEB_ACCESS)
 
 
 @pytest.mark.parametrize("name", ["", "   ", "two\nlines", "n" * 201])

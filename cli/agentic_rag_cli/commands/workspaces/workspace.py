@@ -158,10 +158,17 @@ def web(
     profile: Annotated[
         ProfileName | None, typer.Option(help="How new its answers have to be: of any age, this week, or this month.")
     ] = None,
+    seed: Annotated[
+        list[str] | None,
+        typer.Option(help="A brand, campaign or place that searches add; may be repeated. '' takes all away."),
+    ] = None,
+    organisation: Annotated[
+        bool, typer.Option("--organisation", help="With --allow: allow it for the organisation too.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Set whether runs of a workspace may look outside its documents. The organisation has to allow it too: rag tenant
-    set NAME --feature webAccess=on.
+    """Set whether runs of a workspace may look outside its documents. The organisation has to allow it too: with
+    --organisation, or by rag tenant set NAME --feature webAccess=on.
 
     Example: rag workspace web handbook --allow --care 0.7 --recrawl-hours 24
     """
@@ -172,8 +179,13 @@ def web(
             access["recrawlHours"] = recrawl_hours
         if profile is not None:
             access["profile"] = profile.name
+        if seed is not None:
+            access["seeds"] = [one for one in seed if one.strip()]
         wished = {"workspaceId": await client.workspace_id(name), "web": access}
-        return await client.fetch(queries.WEB_ACCESS, input=wished)
+        changed = await client.fetch(queries.WEB_ACCESS, input=wished)
+        if allow and organisation:
+            await client.fetch(queries.ALLOW_ORGANISATION)
+        return changed
 
     changed = on_graphql(context, change)["workspace"]
     shown = changed["settings"]["web"]
@@ -181,6 +193,8 @@ def web(
     again = f"its pages are asked for again within {hours} h" if hours else "its pages are not asked for again"
     kind = shown["profile"].lower()
     line = f"{changed['name']}: the web is {leave}, care {shown['care']:g}, profile {kind}; {again}"
+    if shown["seeds"]:
+        line += f"; searches add {', '.join(shown['seeds'])}"
     terminal.show(shown, line, as_json=as_json)
 
 

@@ -58,7 +58,8 @@ class AnswerContext:
 
     def bound_gate(self, rules: GateRules) -> GateRules:
         """The rules of the process, with the policy, the knob and the profile of the workspace."""
-        policy, wants = WebPolicy(self.organisation_allows_web, self.web.allow), PROFILES[self.web.profile]
+        policy = WebPolicy(self.organisation_allows_web, self.web.allow)
+        wants = replace(PROFILES[self.web.profile], seeds=self.web.seeds)
         not_before = None if wants.newest_days is None else self.today - timedelta(days=wants.newest_days)
         return replace(rules, policy=policy, care=self.web.care, wants=wants, not_before=not_before)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from agentic_rag.answering.gate.decide import GateRules, Seeds, decide
+from agentic_rag.answering.gate.decide import MAX_SEEDS, GateRules, Seeds, decide
 from agentic_rag.answering.gate.intent import find_intent
 from agentic_rag.answering.gate.signals import (
     NOTHING_FOUND,
@@ -183,9 +183,9 @@ def probe_signs(state: RunState, ending: Ending, today: date) -> ProbeSigns:
 
 
 def find_seeds(state: RunState) -> Seeds:
-    """Where looking outside would begin: the parts without an answer, else the question; and the addresses that the
-    caller wrote. What a document says is no seed.
+    """Where looking outside would begin: the parts without an answer, else the question, with the workspace's seeds;
+    and the addresses that the caller wrote. What a document says is no seed.
     """
     question = state.question
     searches: Sequence[str] = state.draft.missing or (question.text,)
-    return Seeds(tuple(dict.fromkeys(searches)), find_addresses(question.written))
+    return Seeds(state.options.gate.wants.searches(searches, MAX_SEEDS), find_addresses(question.written))

@@ -46,6 +46,10 @@ class WebAccess:
         description="Pages that the web brought are asked for again after so many hours at the latest; 0: never."
     )
     profile: WebProfile  # type: ignore[valid-type]
+    seeds: list[str] = strawberry.field(
+        description="Names of brands, campaigns and places with which searches of questions that name none of them are "
+        "made too."
+    )
 
 
 @strawberry.type(description="What holds for a workspace, by its own decision, its kind's or the server's.")
@@ -139,6 +143,9 @@ class WebAccessInput:
     care: float = strawberry.field(default=0.5, description="0 to 1.")
     recrawl_hours: int | None = strawberry.field(default=None, description="0 (never) to 8760; null keeps what is set.")
     profile: WebProfile | None = strawberry.field(default=None, description="Null keeps what is set.")  # type: ignore[valid-type]
+    seeds: list[str] | None = strawberry.field(
+        default=None, description="At most 12 names of at most 60 characters; null keeps what is set."
+    )
 
 
 @strawberry.input(description="A workspace to make.")
@@ -243,7 +250,10 @@ def _apply_settings(
 
 def _web_access(before: web_access.WebAccess, wished: WebAccessInput) -> web_access.WebAccess:
     hours = before.recrawl_hours if wished.recrawl_hours is None else wished.recrawl_hours
-    return web_access.WebAccess(wished.allow, wished.care, hours, wished.profile or before.profile)
+    seeds = (
+        before.seeds if wished.seeds is None else tuple(dict.fromkeys(" ".join(one.split()) for one in wished.seeds))
+    )
+    return web_access.WebAccess(wished.allow, wished.care, hours, wished.profile or before.profile, seeds)
 
 
 @strawberry.type
