@@ -1,7 +1,7 @@
 """The REST API over the real use cases and stores in memory, without a server. Files are parsed in this process."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -28,7 +28,10 @@ from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.ingestion.upload import UploadDocument, UploadOptions
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.operations.measure_switch import MeasureSwitch
 from agentic_rag.operations.prove_erased import ProveErasure
+from agentic_rag.operations.switch_embedding import SwitchEmbedding
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.organisation import FeatureFlag
@@ -112,7 +115,6 @@ class RestProduct:
     job_board: Any = None
     evaluations: Any = None
     take_snapshot: Any = None
-    switch_spaces: Any = None
 
     def __post_init__(self) -> None:
         self.cache = MemoryAnswerCache(self.store.clock)
@@ -152,6 +154,13 @@ class RestProduct:
         self.context = PrepareContext(self.database, self.search, self.telemetry)
         self.attachments = Attachments(
             self.database, self.upload, self.delete, self.administer, self.provider, self.document_access
+        )
+        self.switch_spaces = SwitchEmbedding(
+            self.database,
+            embedders,
+            MeasureSwitch(self.database, embedders, retrieve, FusionWeights()),
+            self.telemetry,
+            timedelta(days=1),
         )
         self.copy_document = CopyDocument(self.database, self.blobs, self.upload, self.document_access)
         self.reingest = ReingestDocument(self.database, self.telemetry)

@@ -368,6 +368,7 @@ ROUTES: Mapping[str, Request] = {
     "estimateUpload": Request(
         "/v1/workspaces/%(workspace)s/documents/estimate", {**FORM, "data": {"sourcePath": "shared.md"}}
     ),
+    "estimateEmbeddingSwitch": Request("/v1/workspaces/%(workspace)s/embeddings/estimate?to=deterministic"),
     "uploadDocument": Request("/v1/workspaces/%(workspace)s/documents", {**FORM, "data": {"sourcePath": "shared.md"}}),
     "reingestDocument": Request(f"{_DOCUMENT}/reingest"),
     "updateDocument": Request("/v1/documents/%(document)s", {"json": {"metadata": {"tags": ["pumps"]}}}),

@@ -22,6 +22,7 @@ from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndp
 from agentic_rag_server.rest.documents.changes import ChangesEndpoint
 from agentic_rag_server.rest.documents.chunks import ChunkEndpoint
 from agentic_rag_server.rest.documents.documents import DocumentEndpoint
+from agentic_rag_server.rest.documents.embeddings import EmbeddingsEndpoint
 from agentic_rag_server.rest.documents.guidelines import GuidelinesEndpoint
 from agentic_rag_server.rest.documents.source import SourceEndpoint
 from agentic_rag_server.rest.documents.text import TextEndpoint
@@ -38,6 +39,7 @@ from agentic_rag_server.rest.openai.vector_stores import VectorStoresEndpoint
 
 _ENDPOINTS = (
     UploadsEndpoint,
+    EmbeddingsEndpoint,
     DocumentEndpoint,
     ChangesEndpoint,
     SourceEndpoint,
