@@ -25,7 +25,7 @@ query ($id: ID!, $whole: Boolean!) {{
 _RUN = f"id question answer outcome versions {{ corpusVersion }} citations {{ {CITATION} }}"
 
 _COMPARED = f"""
-same differences {{ stage what before after }} kept removed added
+same conversation differences {{ stage what before after }} kept removed added
 before {{ {_RUN} }} after {{ {_RUN} }}
 citationsRemoved {{ {CITATION} }} citationsAdded {{ {CITATION} }}
 """

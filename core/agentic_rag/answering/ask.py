@@ -119,7 +119,7 @@ class AnswerQuestion:
             span.set("rag.run.cache", run.cache.value)
             tell_run(telemetry, run)
         if self._noticed is not None:
-            self._noticed.asked(run, question.after if isinstance(request, Run) else request.follows)
+            self._noticed.asked(run, question.after if isinstance(request, Run) else request.earlier.follows)
         return run
 
     async def settle(self) -> None:
@@ -193,7 +193,7 @@ class AnswerQuestion:
         context = self._context(version, space, head, () if llm is None else (llm.model,), weights)
         key = answer_key(understood, context)
         return AskRequest(
-            run_id, understood, principal, sent, began, trace, context, key, head.version, space, followed.follows
+            run_id, understood, principal, sent, began, trace, context, key, head.version, space, followed.earlier
         )
 
     async def _head(self, principal: Principal, workspace: WorkspaceRef) -> CorpusHead:
@@ -383,6 +383,7 @@ class AnswerQuestion:
             idempotency_key=asked.idempotency_key,
             input_hash=request.input_hash,
             thread=request.run_id if asked.begins_thread else asked.thread,
+            turns=request.earlier.turns,
             encoded=encoded,
         )
 

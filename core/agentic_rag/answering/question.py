@@ -86,3 +86,5 @@ class Question:
     """A thread of the caller's: its newest turns are the conversation, and the run becomes its next one."""
     begins_thread: bool = False
     """The run begins a thread."""
+    turns: tuple[UUID, ...] | None = None
+    """The runs that `history` was read from, where a run is asked again."""

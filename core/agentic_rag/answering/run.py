@@ -72,6 +72,10 @@ class Run:
     input_hash: bytes | None = None
     thread: UUID | None = None
     """The thread that it was asked in; that of the run itself begins with it."""
+    turns: tuple[UUID, ...] | None = None
+    """The runs that were its conversation, oldest first. None: its turns were sent by the caller or had lost words by
+    then, so that no runs are them; or it was stored before this was kept.
+    """
     encoded: EncodedAnswer | None = field(default=None, compare=False, repr=False)
     """Of an answer from the cache. Good for that very answer: a redacted one is another."""
 

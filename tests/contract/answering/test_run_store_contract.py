@@ -29,6 +29,18 @@ async def test_a_run_comes_back_as_it_was_stored(adapter: Backend) -> None:
     assert await adapter.runs.get(workspace, uuid4()) is None
 
 
+@pytest.mark.parametrize("turns", [None, (), (UUID(int=1), UUID(int=2))])
+async def test_the_runs_before_a_run_come_back_in_their_order(adapter: Backend, turns: tuple[UUID, ...] | None) -> None:
+    workspace = await adapter.workspace()
+    run = replace(run_of(workspace), turns=turns)
+
+    await adapter.runs.record([run])
+
+    found = await adapter.runs.get(workspace, run.run_id)
+    assert found is not None
+    assert found.turns == turns
+
+
 async def test_runs_of_several_organisations_are_stored_together_and_kept_apart(adapter: Backend) -> None:
     one, other = await adapter.workspace(), await adapter.workspace()
     runs = [run_of(one), run_of(other), run_of(one)]

@@ -305,6 +305,8 @@ def test_a_run_is_asked_again_of_the_version_it_read() -> None:
     assert (changed["before"]["outcome"], changed["after"]["outcome"]) == ("GROUNDED", "ABSTAINED")
     assert f"They part in the stage {changed['differences'][0]['stage']}" in shown.stdout
     assert f"- {changed['removed'][0]}" in shown.stdout
+    assert changed["conversation"] == "NOT_KEPT"
+    assert "the turns before it, if there were any, are not kept" in shown.stdout
 
 
 def in_background(at: Terminal, dataset: str) -> str:

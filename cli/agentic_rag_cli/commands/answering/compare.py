@@ -16,6 +16,11 @@ from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
 
 _WIDTH = 100
+_CONVERSATIONS = {
+    "WHOLE": "Asked after the turns that it was asked after.",
+    "NOT_KEPT": "Asked as its stand-alone question: the turns before it, if there were any, are not kept.",
+    "GONE": "Asked as its stand-alone question: of the turns before it one was deleted, or cannot be read any more.",
+}
 
 
 def replay(
@@ -27,8 +32,8 @@ def replay(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask a run's question again, with the options that it ran with, and tell in which stage the new run parts from it.
-    A follow-up is asked as the stand-alone question that it was understood as. The new answer is a run of its own.
+    """Ask a run's question again, after its conversation and with the options that it ran with, and tell in which stage
+    the new run parts from it. The new answer is a run of its own.
 
     Example: rag run replay UgGYwN4AAHAA…
     """
@@ -72,7 +77,8 @@ def _show(found: Mapping[str, Any], *, as_json: bool) -> None:
 def comparison_text(found: Mapping[str, Any]) -> str:
     """Two runs beside each other, as far as they differ."""
     before, after = found["before"], found["after"]
-    head = f"Q: {after['question']}\n\n{after['answer']}\n"
+    told_of = _CONVERSATIONS.get(found["conversation"] or "")
+    head = f"Q: {after['question']}\n\n{after['answer']}\n" + (f"\n{told_of}" if told_of else "")
     if found["same"]:
         return f"{head}\nThe same as run {before['id']}; this one is {after['id']}."
     first = found["differences"][0]

@@ -16,6 +16,16 @@ from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierRuns:
+    """The stored runs before a question in its conversation."""
+
+    follows: UUID | None = None
+    """The last one."""
+    turns: tuple[UUID, ...] | None = ()
+    """As `Run.turns`."""
+
+
+@dataclass(frozen=True, slots=True)
 class AskRequest:
     """A question with everything its answer depends on."""
 
@@ -32,8 +42,7 @@ class AskRequest:
     """The newest corpus version when the question came."""
     space: EmbeddingSpace
     """The space that the workspace answered in then."""
-    follows: UUID | None = None
-    """The run before it in its conversation."""
+    earlier: EarlierRuns = EarlierRuns()
     feed: RunFeed = field(default_factory=RunFeed, compare=False, repr=False)
 
 

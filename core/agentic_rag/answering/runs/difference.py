@@ -12,6 +12,7 @@ from agentic_rag.answering.plan import NO_DURATION
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.text import fold_text
 
 _MARKERS = re.compile(r"\s*(?:\[\d{1,4}\])+\s*$")
 _MOST_SHOWN = 300
@@ -45,11 +46,17 @@ Reading = Callable[[Run], str]
 
 
 def find_differences(before: Run, after: Run) -> tuple[StageDifference, ...]:
-    """All of them, in the order of the stages: the first tells where the runs part. What a run was made with (weights,
+    """All of them, in the order of the stages: the first tells where the runs part. A question that was put otherwise
+    after its conversation stands before all of them, since every stage reads it. What a run was made with (weights,
     pipeline, models) stands in its versions and is no result of a stage.
     """
     found: list[StageDifference] = []
-    for stage, what, reading in (*_BEFORE_THE_DRAFT, *_draft_readings(before, after), *_AFTER_THE_DRAFT):
+    for stage, what, reading in (
+        *_question_readings(before, after),
+        *_BEFORE_THE_DRAFT,
+        *_draft_readings(before, after),
+        *_AFTER_THE_DRAFT,
+    ):
         one, other = reading(before), reading(after)
         if one != other:
             found.append(StageDifference(stage, what, *_shown(one, other)))
@@ -76,6 +83,12 @@ def sentences_of(answer: Answer) -> tuple[str, ...]:
     spans = sorted({(span.start, span.end) for one in answer.citations for span in one.answer_spans})
     texts = [answer.text[start:end] for start, end in spans] or [answer.text]
     return tuple(text for one in texts if (text := _MARKERS.sub("", one).strip("- \n")))
+
+
+def _question_readings(before: Run, after: Run) -> Sequence[tuple[Stage, str, Reading]]:
+    """Who made the stand-alone questions differ: of the same words, the rewrite; else two questions were planned."""
+    writer = Stage.REWRITE if fold_text(before.question) == fold_text(after.question) else Stage.PLAN
+    return ((writer, "stand-alone question", _standalone),)
 
 
 def _draft_readings(before: Run, after: Run) -> Sequence[tuple[Stage, str, Reading]]:
@@ -105,6 +118,10 @@ def _gate(run: Run) -> str:
     policies = sorted(one.cause.value for one in gate.downgrades if one.cause in _POLICIES)
     reads = "reads documents" if gate.directives.use_retrieval else "reads no documents"
     return f"{reads}; mode {gate.mode}, care {gate.care:g}; held back by {', '.join(policies) or 'nothing'}"
+
+
+def _standalone(run: Run) -> str:
+    return run.answer.debug.standalone_question or fold_text(run.question)
 
 
 def _plan(run: Run) -> str:
@@ -170,7 +187,6 @@ def _outside(run: Run) -> str:
 
 _BEFORE_THE_DRAFT: Sequence[tuple[Stage, str, Reading]] = (
     (Stage.GATE, "leave", _gate),
-    (Stage.PLAN, "question", lambda run: run.answer.debug.standalone_question or run.question),
     (Stage.PLAN, "plan", _plan),
     (Stage.REWRITE, "searches", lambda run: run.answer.debug.rewritten_query or ""),
     (Stage.HYDE, "hypothetical passage", lambda run: run.answer.debug.hyde_text or ""),

@@ -9,10 +9,16 @@ from uuid import UUID
 
 from agentic_rag.answering.ports import RunStore
 from agentic_rag.answering.query.standalone import turn_of
-from agentic_rag.answering.question import MAX_HISTORY_TURNS, Question
+from agentic_rag.answering.question import MAX_HISTORY_TURNS, Question, Turn
 from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.ask_request import EarlierRuns
 from agentic_rag.answering.runs.record import RunRecorder
-from agentic_rag.answering.runs.redaction import collect_document_ids, drop_unnamed_results, withhold_documents
+from agentic_rag.answering.runs.redaction import (
+    collect_document_ids,
+    drop_unnamed_results,
+    has_lost_words,
+    withhold_documents,
+)
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.answering.threads.thread import TURNS_READ
 from agentic_rag.kernel.clock import Clock
@@ -31,10 +37,10 @@ _PAUSE_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class FollowedQuestion:
-    """A question with the conversation before it, and the run that it follows."""
+    """A question with the conversation before it, and the runs that this is."""
 
     question: Question
-    follows: UUID | None
+    earlier: EarlierRuns
 
 
 class ReadRuns:
@@ -106,10 +112,12 @@ class ReadRuns:
         """The question with the turns of its thread and the run it follows, as far as the caller may see them. Errors:
         `NotFound` codes RUN_NOT_FOUND and THREAD_NOT_FOUND.
         """
+        if question.turns is not None:
+            return FollowedQuestion(question, EarlierRuns(None, question.turns))
         if question.after is not None:
-            return FollowedQuestion(await self._append_turn(principal, question, question.after), question.after)
+            return await self._follow(principal, question, question.after)
         if question.thread is None:
-            return FollowedQuestion(question, None)
+            return FollowedQuestion(question, EarlierRuns(None, None if question.history else ()))
         workspace, subject = question.workspace, principal.subject_id
         async with self._database.transaction(workspace.org_id) as transaction:
             if await transaction.threads.get(workspace, question.thread, subject) is None:
@@ -117,9 +125,20 @@ class ReadRuns:
         wanted = RunFilter(subject=subject, thread=question.thread)
         newest = (await self.page(principal, workspace, PageRequest(TURNS_READ), wanted)).items
         history = tuple(turn_of(run) for run in reversed(newest))
-        return FollowedQuestion(replace(question, history=history), newest[0].run_id if newest else None)
+        earlier = EarlierRuns(newest[0].run_id if newest else None, _refer_to(newest[::-1]))
+        return FollowedQuestion(replace(question, history=history), earlier)
 
-    async def _append_turn(self, principal: Principal, question: Question, after: UUID) -> Question:
+    async def conversation(
+        self, principal: Principal, workspace: WorkspaceRef, turns: Sequence[UUID]
+    ) -> tuple[Turn, ...] | None:
+        """The turns that runs are, as a run that followed them read them. None where one of them was deleted, is past
+        its retention, or has lost words for the caller. Errors: `DependencyUnavailable`.
+        """
+        found = [await self.get(principal, workspace, one) for one in turns]
+        runs = [run for run in found if run is not None and not has_lost_words(run.answer)]
+        return tuple(map(turn_of, runs)) if len(runs) == len(turns) else None
+
+    async def _follow(self, principal: Principal, question: Question, after: UUID) -> FollowedQuestion:
         run = await self._find(principal, question.workspace, after)
         run = None if run is None else await self.redact_for(principal, run)
         if run is None:
@@ -128,7 +147,9 @@ class ReadRuns:
                 "instead.",
                 code="RUN_NOT_FOUND",
             )
-        return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
+        turns = None if question.history else _refer_to([run])
+        history = (*question.history, turn_of(run))[-MAX_HISTORY_TURNS:]
+        return FollowedQuestion(replace(question, history=history, after=None), EarlierRuns(after, turns))
 
     async def _find(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         subject = only_subject(principal)
@@ -156,6 +177,11 @@ class ReadRuns:
             used = sorted({one for run in runs for one in collect_document_ids(run.answer)})
             hidden = await transaction.access.unreadable(workspace, used, reading)
         return [withhold_documents(run, hidden) for run in runs]
+
+
+def _refer_to(runs: Sequence[Run]) -> tuple[UUID, ...] | None:
+    """The runs as `Run.turns`. One that has lost words is none: who reads it again may find more, or less."""
+    return None if any(has_lost_words(run.answer) for run in runs) else tuple(run.run_id for run in runs)
 
 
 def _without_foreign_thread(principal: Principal, run: Run) -> Run:

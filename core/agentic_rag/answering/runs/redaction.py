@@ -18,6 +18,11 @@ SOURCE_WITHHELD = "source withheld"
 """Stands where an answer stood that cites a document hidden from its reader."""
 
 
+def has_lost_words(answer: Answer) -> bool:
+    """Whether the answer stands without its words: a document that it used was erased, or is hidden from the reader."""
+    return answer.text in (SOURCE_ERASED, SOURCE_WITHHELD)
+
+
 def collect_document_ids(answer: Answer) -> frozenset[UUID]:
     """Every document whose words or title an answer may contain: cited, nearest, a candidate, or named by a tool."""
     nearest = answer.abstention.nearest if answer.abstention else ()

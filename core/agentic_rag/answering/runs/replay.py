@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import enum
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.answering.ask import AnswerQuestion
@@ -16,13 +17,26 @@ from agentic_rag.answering.runs.difference import (
     find_differences,
 )
 from agentic_rag.answering.runs.read import ReadRuns
-from agentic_rag.answering.runs.redaction import SOURCE_ERASED, SOURCE_WITHHELD
+from agentic_rag.answering.runs.redaction import has_lost_words
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.shown_versions import show_versions
+
+
+class ReplayedConversation(enum.Enum):
+    """What a run was asked again after."""
+
+    NONE = "NONE"
+    """It had no conversation."""
+    WHOLE = "WHOLE"
+    """The turns that it was asked after."""
+    NOT_KEPT = "NOT_KEPT"
+    """The turns before it, if there were any, are not kept: it was asked as its stand-alone question."""
+    GONE = "GONE"
+    """Of the turns before it one was deleted, erased, hidden, or is past its retention: as NOT_KEPT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +55,8 @@ class RunComparison:
     after: Run
     differences: tuple[StageDifference, ...]
     answer: AnswerDifference
+    conversation: ReplayedConversation | None = None
+    """None where nothing was asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +70,9 @@ class ReplayRun:
     async def replay(
         self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, *, newest: bool = False
     ) -> RunComparison:
-        """Ask the run's question again with the options that it ran with, at its corpus version or the newest one. A
-        follow-up is asked as the stand-alone question that it was understood as: the turns before it are not kept, as
-        no erasure would find what they repeat. The new answer is a run of its own.
+        """Ask the run's question again, after the runs that were its conversation and with the options that it ran
+        with, at its corpus version or the newest one. Where those runs are not there as it read them, it is asked as
+        the stand-alone question that it was understood as. The new answer is a run of its own.
 
         Errors: `NotFound` code RUN_NOT_FOUND, `InvalidInput` codes RUN_NOT_COMPARABLE and AS_OF_UNAVAILABLE
         (retention), and those of asking.
@@ -66,9 +82,16 @@ class ReplayRun:
         if not newest:
             readers = read_identity(principal)
             (version,) = await show_versions(self.database, workspace, readers, [before.versions.corpus_version])
-        text = before.answer.debug.standalone_question or before.question
-        question = Question(workspace, text, as_of=version, options=options_of(before))
-        return _compare(before, await self.ask.ask(principal, question))
+        question = Question(workspace, before.question, as_of=version, options=options_of(before), turns=before.turns)
+        history = await self.runs.conversation(principal, workspace, before.turns or ())
+        if before.turns is None or history is None:
+            conversation = ReplayedConversation.NOT_KEPT if before.turns is None else ReplayedConversation.GONE
+            text = before.answer.debug.standalone_question or before.question
+            question = replace(question, text=text, turns=None)
+        else:
+            conversation = ReplayedConversation.WHOLE if history else ReplayedConversation.NONE
+            question = replace(question, history=history)
+        return _compare(before, await self.ask.ask(principal, question), conversation)
 
     async def diff(self, principal: Principal, before: RunRef, after: RunRef) -> RunComparison:
         """Compare two stored runs of one workspace. That they are of two is told only to those who may see both.
@@ -83,7 +106,7 @@ class ReplayRun:
         run = await self.runs.get(principal, workspace, run_id)
         if run is None:
             raise NotFound("There is no such run, or it is past its retention.", code="RUN_NOT_FOUND")
-        if run.answer.text in (SOURCE_ERASED, SOURCE_WITHHELD):
+        if has_lost_words(run.answer):
             raise InvalidInput(
                 "The words of this run are not there to be compared: a document that it used was erased, or you may "
                 "not read it. Ask the question again.",
@@ -119,5 +142,6 @@ def options_of(run: Run) -> AnswerOptions:
     )
 
 
-def _compare(before: Run, after: Run) -> RunComparison:
-    return RunComparison(before, after, find_differences(before, after), compare_answers(before.answer, after.answer))
+def _compare(before: Run, after: Run, conversation: ReplayedConversation | None = None) -> RunComparison:
+    answer = compare_answers(before.answer, after.answer)
+    return RunComparison(before, after, find_differences(before, after), answer, conversation)

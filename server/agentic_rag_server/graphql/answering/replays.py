@@ -20,19 +20,31 @@ class StageDifference:
     after: str
 
 
+ReplayedConversation = strawberry.enum(
+    replays.ReplayedConversation,
+    description="What a run was asked again after. WHOLE: the turns that it was asked after. NONE: it had none. "
+    "NOT_KEPT: its turns, if any, are not kept, so it was asked as its stand-alone question. GONE: the same, "
+    "because one of them was deleted, erased or hidden, or is past its retention.",
+)
+
+
 @strawberry.type(description="Two runs, and how the second differs from the first.")
 class RunComparison:
     before: Run
     after: Run
     same: bool = strawberry.field(description="Whether no stage made anything differently.")
     differences: list[StageDifference] = strawberry.field(
-        description="In the order of the stages: the first tells where the runs part."
+        description="In the order of the stages: the first tells where the runs part. A question that was put "
+        "otherwise after its conversation stands first."
     )
     kept: list[str] = strawberry.field(description="Sentences of both answers, without markers.")
     removed: list[str] = strawberry.field(description="Sentences of the first answer only.")
     added: list[str] = strawberry.field(description="Sentences of the second answer only.")
     citations_removed: list[Citation]
     citations_added: list[Citation]
+    conversation: ReplayedConversation | None = strawberry.field(  # type: ignore[valid-type]
+        description="Null where nothing was asked again."
+    )
 
 
 @strawberry.type(description="The run beside the one that it repeats; or, in `userErrors`, what to change.")
@@ -59,8 +71,9 @@ class ReplayMutation:
         Action.ASK,
         ReplayRunPayload,
         right=Sight.ASKER,
-        description="Ask the question of a run again, with the options that it ran with, at its corpus version or "
-        "(`newest`) the newest one, past the cache; and tell in which stage the new run parts from it.",
+        description="Ask the question of a run again, after the runs that were its conversation and with the options "
+        "that it ran with, at its corpus version or (`newest`) the newest one, past the cache; and tell in which stage "
+        "the new run parts from it.",
     )
     async def replay_run(self, info: Info, id: strawberry.ID, newest: bool = False) -> ReplayRunPayload:
         context, node = info.context, decode(id, NodeKind.RUN)
@@ -83,4 +96,5 @@ def _show(found: replays.RunComparison) -> RunComparison:
         added=list(answer.added),
         citations_removed=[show_citation(one, workspace_id) for one in answer.citations_removed],
         citations_added=[show_citation(one, workspace_id) for one in answer.citations_added],
+        conversation=found.conversation,
     )

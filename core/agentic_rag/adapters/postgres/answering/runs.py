@@ -42,7 +42,7 @@ JOIN rag_tombstones t
 
 _COLUMNS = """
     run_id, trace_id, subject, question, cache, seconds, corpus_version, graph_version, space, weights_version,
-    pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at,
+    pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at, turns,
     (SELECT t.thread_id FROM rag_thread_turns t
      WHERE t.org_id = rag_runs.org_id AND t.workspace_id = rag_runs.workspace_id AND t.run_id = rag_runs.run_id
     ) AS thread
@@ -51,8 +51,8 @@ _COLUMNS = """
 ADD_RUN = """
 INSERT INTO rag_runs (org_id, workspace_id, run_id, trace_id, subject, question, outcome, cache, seconds,
                       corpus_version, graph_version, space, weights_version, pipeline_version, models, document_ids,
-                      answer, idempotency_key, input_hash, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17::text::jsonb, $18, $19, $20)
+                      answer, idempotency_key, input_hash, created_at, turns)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17::text::jsonb, $18, $19, $20, $21)
 ON CONFLICT DO NOTHING
 """
 
@@ -202,6 +202,7 @@ class PostgresRunStore:
             run.idempotency_key,
             run.input_hash,
             run.created_at,
+            run.turns,
         )
 
     def _run(self, workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:

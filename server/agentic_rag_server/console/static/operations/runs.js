@@ -40,7 +40,7 @@ export const PROVE = /* GraphQL */ `
 export const REPLAY = /* GraphQL */ `
   mutation ReplayRun($id: ID!, $newest: Boolean!) {
     replayRun(id: $id, newest: $newest) {
-      comparison { same added removed kept after { id } differences { stage what before after } }
+      comparison { same conversation added removed kept after { id } differences { stage what before after } }
       userErrors { code message path }
     }
   }

@@ -5,6 +5,11 @@ import { change, graphql } from "./api.js";
 import { sentence, when } from "./format.js";
 import { PROVE, REPLAY, VERIFY } from "../operations/runs.js";
 
+const CONVERSATIONS = {
+  WHOLE: "It was asked after the turns that it was asked after then.",
+  NOT_KEPT: "It was asked as the question that stands alone: the turns before it, if there were any, are not kept.",
+  GONE: "It was asked as the question that stands alone: of the turns before it one was deleted, or cannot be read any more.",
+};
 const STATES = { VERIFIED: "ok", CHANGED: "bad", ERASED: "warn", HIDDEN: "" };
 
 class RagRunChecks extends Part {
@@ -84,13 +89,14 @@ class RagRunChecks extends Part {
   }
 
   compared() {
-    const { same, newest, differences, added, removed, kept, after } = this.comparison;
+    const { same, newest, conversation, differences, added, removed, kept, after } = this.comparison;
     return html`<div class="note ${same ? "" : "warn"}">
         <p>
           ${same ? "The same" : "Different"}, asked
           ${newest ? "of the newest version" : "of the version that it was asked of"}.
           <a href="#/runs/${after.id}">Open the new run</a>
         </p>
+        ${CONVERSATIONS[conversation] ? html`<p class="small">${CONVERSATIONS[conversation]}</p>` : nothing}
       </div>
       ${differences.length
         ? html`<h3>Where the runs part</h3>
