@@ -13,10 +13,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from agentic_rag.answering.question import Question
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs import difference
 from agentic_rag.answering.runs.read import ReadRuns
-from agentic_rag.answering.runs.replay import ReplayRun
+from agentic_rag.answering.runs.replay import ReplayedConversation, ReplayRun
 from agentic_rag.operations.proof import check_bundle
 from agentic_rag.operations.proof.prove_run import ProveRun
 from agentic_rag.operations.proof.verify_run import VerifyRun
@@ -29,6 +30,7 @@ _CHANGES, _FEW_CHANGES = 1_000, 60
 _PUBLISHES, _FEW_PUBLISHES = 50, 3
 _PLACES = ("Aker", "Birk", "Dahl", "Eng", "Foss", "Gran", "Holm", "Ivar", "Lund", "Moen")
 _TRADES = ("smith", "pilot", "baker", "teacher", "weaver", "judge", "miller", "painter", "sailor", "doctor")
+_FOLLOW_UPS = 100
 _ASKED_OF_EACH = 2
 """Questions about one document."""
 
@@ -76,6 +78,7 @@ async def _replay(short: bool) -> list[Row]:
         for run in runs:
             found = await asked.replay(world.asker, world.workspace, run.run_id)
             other += bool(found.differences)
+        follow_ups = await _follow_ups_replayed_otherwise(world, asked, runs[:_FOLLOW_UPS])
     wrong: Counter[str] = Counter()
     for at, run in enumerate(runs):
         kinds = KINDS if short else [[*KINDS][at % len(KINDS)]]
@@ -85,8 +88,23 @@ async def _replay(short: bool) -> list[Row]:
             wrong[kind] += not found_differences or found_differences[0].stage is not stage
     return [
         exactly(f"{len(runs)} runs asked again at their version after {publishes} publishes: another", other, 0),
+        exactly(f"{len(runs[:_FOLLOW_UPS])} follow-ups asked again after their turns: another", follow_ups, 0),
         exactly(f"first stage named wrongly, {len(KINDS)} planted kinds", wrong.total(), 0),
     ]
+
+
+async def _follow_ups_replayed_otherwise(world: World, asked: ReplayRun, runs: Sequence[Run]) -> int:
+    """How many questions that follow one of the runs are not the same, or lack their turns, when asked again."""
+    other = 0
+    for run in runs:
+        question = Question(world.workspace, "And why?", after=run.run_id)
+        follow_up = await world.answer.ask(world.asker, question)
+        if follow_up.answer.debug.standalone_question is None:
+            raise AssertionError("this question is no follow-up")
+        await world.recorder.drain()
+        found = await asked.replay(world.asker, world.workspace, follow_up.run_id)
+        other += bool(found.differences) or found.conversation is not ReplayedConversation.WHOLE
+    return other
 
 
 @asynccontextmanager

@@ -31,6 +31,13 @@ def _plan(run: Run, draw: random.Random) -> Run:
     return _debug(run, replace(run.answer.debug, plan=plan))
 
 
+def _standalone(run: Run, draw: random.Random) -> Run:
+    """The same words, put otherwise after their conversation, with the plan and the searches that follow."""
+    text = f"When (about: which berth costs {draw.random()})?"
+    plan = Plan((SubQuestion(text),), AnswerType.FACT, (), "rules")
+    return _debug(run, replace(run.answer.debug, standalone_question=text, plan=plan, rewritten_query=text))
+
+
 def _rewrite(run: Run, draw: random.Random) -> Run:
     return _debug(run, replace(run.answer.debug, rewritten_query=f"berth {draw.random()}"))
 
@@ -78,7 +85,9 @@ def _certainty(run: Run, draw: random.Random) -> Run:
     return _debug(run, replace(run.answer.debug, certainty=Support(draw.random(), 0.9)))
 
 
+PUT_OTHERWISE = "another stand-alone question"
 KINDS: Mapping[str, tuple[Stage, Plant]] = {
+    PUT_OTHERWISE: (Stage.REWRITE, _standalone),
     "the gate reads no documents": (Stage.GATE, _gate),
     "another plan": (Stage.PLAN, _plan),
     "other searches": (Stage.REWRITE, _rewrite),
@@ -97,7 +106,12 @@ def planted(run: Run, kind: str, draw: random.Random) -> tuple[Stage, Run]:
     """The stage that a kind names, and the run changed there and, half of the time each, in every later stage."""
     stage, plant = KINDS[kind]
     changed = plant(run, draw)
-    for other, later in KINDS.values():
-        if ORDER.index(other) > ORDER.index(stage) and draw.random() < 0.5:
+    for other, (_, later) in KINDS.items():
+        if _place(other) > _place(kind) and draw.random() < 0.5:
             changed = later(changed, draw)
     return stage, changed
+
+
+def _place(kind: str) -> int:
+    """A question is put so that it stands alone before the first stage: every stage reads it."""
+    return -1 if kind == PUT_OTHERWISE else ORDER.index(KINDS[kind][0])
