@@ -69,10 +69,10 @@ export async function firstDay() {
     await page.locator("tr", { hasText: name }).getByText("Ready", { exact: true }).waitFor({ timeout: 120_000 });
   }
   told("first day: three PDFs become ready while they are looked at", true, names.join(", "));
-  await page.getByLabel("Part of a file's name").fill("TURBINE");
+  await page.getByRole("searchbox").fill("TURBINE");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => document.querySelectorAll("rag-knowledge tbody tr").length === 1);
-  await page.getByLabel("Part of a file's name").fill("no file has this");
+  await page.getByRole("searchbox").fill("no file has this");
   await page.keyboard.press("Enter");
   await page.getByText("No document has this in its name").waitFor();
   told("first day: a document is found by a part of its name", true);
