@@ -18,7 +18,7 @@ from agentic_rag.documents.metadata import (
     normalise_tags,
     validate_field_name,
 )
-from agentic_rag.documents.where import find_condition_fault, merge_filters, parse_where
+from agentic_rag.documents.where import find_condition_fault, merge_filters, parse_where, split_words
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.kernel.text import require_no_nul
@@ -50,6 +50,7 @@ class FilterWish:
     date_from: date | None = None
     date_to: date | None = None
     fields: Sequence[FieldWish] = ()
+    words: str | None = None
     where: str | None = None
 
 
@@ -68,6 +69,7 @@ def read_filter(given: FilterWish, workspace: WorkspaceRef, path: tuple[str, ...
         date_from=given.date_from,
         date_to=given.date_to,
         fields=tuple(_condition(it, (*path, "fields", str(at))) for at, it in enumerate(given.fields)),
+        words=split_words(given.words or "", (*path, "words")),
     )
     return narrow(wanted, given.where, workspace, (*path, "where"))
 

@@ -174,3 +174,20 @@ async def test_a_workspace_is_renamed_and_keeps_its_id() -> None:
 
     assert renamed["data"]["renameWorkspace"]["workspace"] == {"id": WORKSPACE_ID, "name": "staff"}
     assert odd["data"]["renameWorkspace"]["userErrors"] == [{"code": "INVALID_INPUT", "path": ["name"]}]
+
+
+async def test_documents_are_listed_by_words_of_their_titles() -> None:
+    product: Any = await rest_product()
+    async with client(product) as http:
+        await http.patch(f"/v1/documents/{HANDBOOK}", json={"title": "The Staff Guide"})
+    document = """query($ws: ID!, $words: String) { documents(workspaceId: $ws, filter: {words: $words}) {
+        totalCount nodes { title } } }"""
+
+    async def listed(words: str) -> Any:
+        return (await query(product, document, {"ws": WORKSPACE_ID, "words": words}))["data"]["documents"]
+
+    assert await listed("guide STAFF") == {"totalCount": 1, "nodes": [{"title": "The Staff Guide"}]}
+    assert await listed("handbook") == await listed("")
+    assert await listed("guide other") == {"totalCount": 0, "nodes": []}
+    refused = await query(product, document, {"ws": WORKSPACE_ID, "words": "x" * 201})
+    assert refused["errors"][0]["extensions"]["code"] == "FILTER_INVALID"

@@ -367,6 +367,8 @@ class DocumentFilter:
     date_to: date | None = None
     """Included. A document without a date passes neither bound."""
     fields: tuple[FieldCondition, ...] = ()
+    words: tuple[str, ...] = ()
+    """Each is a part of the title or of the source path, as `documents.where.split_words` gives them."""
 
     @property
     def is_empty(self) -> bool:

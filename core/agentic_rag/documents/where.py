@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -36,8 +37,10 @@ MAX_WHERE_CHARACTERS = 4000
 MAX_FILTER_VALUES = 1000
 """Values of one property of a filter."""
 MAX_GLOBS = 20
+MAX_WORDS_CHARACTERS = 200
+"""Characters of the words of a filter."""
 
-NAMES = ("tag", "path", "domain", "language", "date", "type", "id", "field.NAME")
+NAMES = ("tag", "words", "path", "domain", "language", "date", "type", "id", "field.NAME")
 
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -76,6 +79,7 @@ class _Draft:
     languages: list[str] = field(default_factory=list[str])
     dates: list[tuple[date | None, date | None]] = field(default_factory=list[tuple[date | None, date | None]])
     fields: list[FieldCondition] = field(default_factory=list[FieldCondition])
+    words: list[str] = field(default_factory=list[str])
 
     def finish(self) -> DocumentFilter:
         starts = [first for first, _ in self.dates if first is not None]
@@ -91,6 +95,7 @@ class _Draft:
             date_from=max(starts, default=None),
             date_to=min(ends, default=None),
             fields=tuple(self.fields),
+            words=split_words(" ".join(self.words)),
         )
 
 
@@ -123,6 +128,7 @@ def where_terms(wanted: DocumentFilter, workspace_id: UUID) -> tuple[str, ...]:
         ("path=", list(wanted.path_globs)),
         ("type=", list(wanted.media_types)),
         *(("tag=", list(tags)) for tags in wanted.tags),
+        ("words=", [" ".join(wanted.words)] if wanted.words else []),
         ("domain=", list(wanted.domains)),
         ("language=", list(wanted.languages)),
         ("date>=", [wanted.date_from.isoformat()] if wanted.date_from else []),
@@ -133,6 +139,26 @@ def where_terms(wanted: DocumentFilter, workspace_id: UUID) -> tuple[str, ...]:
         values = ",".join(_show_field(value) for value in condition.values)
         shown.append(f"field.{condition.name}{condition.comparison.value}{values}")
     return tuple(shown)
+
+
+def split_words(text: str, path: tuple[str, ...] = ("words",)) -> tuple[str, ...]:
+    """The words of a search for documents, as `fold_name` gives them, each once. Errors: `InvalidInput` code
+    FILTER_INVALID for more than `MAX_WORDS_CHARACTERS` characters, and for words that no title holds.
+    """
+    if len(text) > MAX_WORDS_CHARACTERS or not is_storable(text):
+        raise InvalidInput(
+            f"The words have {MAX_WORDS_CHARACTERS} characters at most, and neither NUL nor half a surrogate pair.",
+            code="FILTER_INVALID",
+            path=path,
+        )
+    return tuple(dict.fromkeys(fold_name(text).split()))
+
+
+def fold_name(text: str) -> str:
+    """A title or path as words are looked for in it: the case of letters and how their accents are written do not
+    count.
+    """
+    return unicodedata.normalize("NFC", text.lower())
 
 
 def glob_pattern(glob: str) -> str:
@@ -176,6 +202,7 @@ def merge_filters(one: DocumentFilter, other: DocumentFilter) -> DocumentFilter:
         date_from=max(starts, default=None),
         date_to=min(ends, default=None),
         fields=one.fields + other.fields,
+        words=tuple(dict.fromkeys(one.words + other.words)),
     )
 
 
@@ -254,6 +281,7 @@ def _read_id(draft: _Draft, term: _Term, value: _Value) -> None:
 
 _READERS: Mapping[str, Callable[[_Draft, _Term, _Value], object]] = {
     "tag": lambda _, __, value: normalise_tags([value.text]),
+    "words": lambda draft, _, value: draft.words.extend(split_words(value.text)),
     "path": lambda draft, _, value: draft.globs.append(value.text),
     "type": lambda draft, _, value: draft.types.append(value.text),
     "domain": lambda draft, _, value: draft.domains.append(normalise_domain(value.text)),

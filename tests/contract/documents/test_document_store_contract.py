@@ -28,7 +28,7 @@ from agentic_rag.documents.document import (
     document_id_for,
 )
 from agentic_rag.documents.metadata import NO_CHANGE, DocumentMetadata, MetadataChange
-from agentic_rag.documents.where import parse_where
+from agentic_rag.documents.where import parse_where, split_words
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.pagination import PageRequest
 
@@ -346,6 +346,44 @@ async def test_filters_combine(adapter: Backend) -> None:
     assert await matching(DocumentFilter((published.document_id,), "docs/", ("text/markdown",))) == []
     assert await matching(DocumentFilter(without_ids=(published.document_id,))) == [0, 2]
     assert await matching(DocumentFilter(source_path_prefix="docs/", without_ids=(published.document_id,))) == [0]
+
+
+async def test_documents_are_found_by_words_of_their_titles_and_paths(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    titles = {
+        "b/2023.pdf": "Annual Report of ÄRZTE AG",
+        "b/2024.pdf": "Annual report",
+        "notes/100%_done.md": r"C:\notes",
+        "u\u0308ber.md": "Cafe\u0301",
+    }
+    for path, title in titles.items():
+        await adapter.register(workspace, new_document(workspace, path, title=title))
+
+    async def found(text: str) -> list[str]:
+        wanted = DocumentFilter(words=split_words(text))
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            page = await transaction.documents.page(workspace, PageRequest(), wanted=wanted)
+            assert await transaction.documents.count_listed(workspace, wanted=wanted) == len(page.items)
+        return [document.source_path for document in page.items]
+
+    assert await found("REPORT annual") == ["b/2023.pdf", "b/2024.pdf"]
+    assert await found("report 2023") == await found("ärzte") == ["b/2023.pdf"]
+    assert await found("report missing") == []
+    assert await found("0%_d") == await found(r":\n") == ["notes/100%_done.md"]
+    assert await found("b_2") == await found("r%t") == []
+    assert await found("Über café") == await found("u\u0308ber") == ["u\u0308ber.md"]
+    assert len(await found(" ")) == 4
+
+
+async def test_a_search_keeps_to_the_words_of_a_filter(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "docs/lease.md", ["one"])
+    await adapter.publish(workspace, "docs/crane.md", ["two"])
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        found = await snapshot.documents.ordinals_matching(DocumentFilter(words=("crane", "docs/")), EVERYBODY)
+
+    assert sorted(found) == [1]
 
 
 async def test_filters_by_what_is_said_of_documents(adapter: Backend) -> None:

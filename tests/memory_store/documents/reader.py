@@ -25,7 +25,7 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.documents.metadata import DocumentMetadata
 from agentic_rag.documents.unread_pages import is_recognised
-from agentic_rag.documents.where import glob_pattern
+from agentic_rag.documents.where import fold_name, glob_pattern
 
 
 class MemoryDocumentReader:
@@ -184,6 +184,7 @@ def passes(document: Document, wanted: DocumentFilter) -> bool:
             not wanted.path_globs
             or any(re.search(glob_pattern(one), document.source_path) for one in wanted.path_globs)
         )
+        and all(one in fold_name(f"{document.title} {document.source_path}") for one in wanted.words)
         and _is_described(document.metadata, wanted)
     )
 

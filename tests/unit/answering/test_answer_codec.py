@@ -162,6 +162,7 @@ def test_an_answer_that_the_former_codec_stored_is_read_whole() -> None:
     stored["gate"]["downgrades"] = [{**one, "cause": "unknown"} for one in stored["gate"]["downgrades"]]
     stored["debug"]["search"]["filter"] |= {
         "path_globs": [], "tags": [], "domains": [], "languages": [], "date_from": None, "date_to": None, "fields": [],
+            "words": [],
     }  # fmt: skip
     assert again == stored
 

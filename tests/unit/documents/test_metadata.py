@@ -27,7 +27,14 @@ from agentic_rag.documents.metadata import (
     require_room,
     validate_change,
 )
-from agentic_rag.documents.where import glob_pattern, literal_prefix, merge_filters, parse_where, where_terms
+from agentic_rag.documents.where import (
+    glob_pattern,
+    literal_prefix,
+    merge_filters,
+    parse_where,
+    split_words,
+    where_terms,
+)
 from agentic_rag.kernel.errors import InvalidInput
 
 WORKSPACE = UUID(int=7)
@@ -161,7 +168,10 @@ def test_no_front_matter_hinders(text: str) -> None:
 
 
 def test_a_filter_reads_as_written() -> None:
-    text = 'tag=a,b tag=c language=de date>2024-01-01 date<=2024-12-31 field.team=core,"3" field.n>=2.5 type=text/plain'
+    text = (
+        'tag=a,b tag=c language=de date>2024-01-01 date<=2024-12-31 field.team=core,"3" field.n>=2.5 type=text/plain '
+    )
+    text += 'words="Annual REPORT",2023,annual'
 
     assert parse_where(text, WORKSPACE) == DocumentFilter(
         tags=(("a", "b"), ("c",)),
@@ -173,6 +183,7 @@ def test_a_filter_reads_as_written() -> None:
             FieldCondition("n", Comparison.AT_LEAST, (2.5,)),
         ),
         media_types=("text/plain",),
+        words=("annual", "report", "2023"),
     )
     assert parse_where("  ", WORKSPACE).is_empty
 
@@ -227,6 +238,7 @@ _VALUES = (
         ),
         domains=st.lists(_LABELS, max_size=2).map(tuple),
         languages=st.lists(st.sampled_from(["de", "de-at"]), max_size=2).map(tuple),
+        words=st.lists(_WORDS, max_size=3).map(lambda words: split_words(" ".join(words))),
         date_from=_DAYS,
         date_to=_DAYS,
         fields=st.lists(
@@ -256,3 +268,11 @@ def test_a_literal_prefix_is_what_all_globs_begin_with() -> None:
     assert literal_prefix(("docs/a*.md", "docs/b/**")) == "docs/"
     assert literal_prefix(("docs/a", "**")) == ""
     assert glob_pattern("a.b/") == r"^a\.b/.*$"
+
+
+@pytest.mark.parametrize("text", ["x" * 201, "a\0b", "\ud800"])
+def test_words_that_no_title_holds_are_refused(text: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        split_words(text, ("filter", "words"))
+
+    assert (refused.value.code, refused.value.path) == ("FILTER_INVALID", ("filter", "words"))

@@ -164,6 +164,7 @@ def _described(wanted: DocumentFilter) -> DocumentFilter:
         date_from=wanted.date_from,
         date_to=wanted.date_to,
         fields=tuple(sorted(wanted.fields, key=repr)),
+        words=tuple(sorted(wanted.words)),
     )
 
 

@@ -41,6 +41,11 @@ class DocumentFilterInput:
     date_from: datetime.date | None = strawberry.field(default=None, description="Of the document; included.")
     date_to: datetime.date | None = strawberry.field(default=None, description="Of the document; included.")
     fields: list[FieldConditionInput] | None = None
+    words: str | None = strawberry.field(
+        default=None,
+        description="Each word, of at most 200 characters together, is a part of the title or of the source path; the "
+        "case of letters does not count.",
+    )
     where: str | None = strawberry.field(
         default=None,
         description="The same as text, beside the rest: `tag=a,b language=de date>=2024-01-01 field.team=core`.",
@@ -64,6 +69,7 @@ def read_filter(given: DocumentFilterInput | None, workspace: WorkspaceRef, path
         date_from=given.date_from,
         date_to=given.date_to,
         fields=[_field(it, (*path, "fields", str(at))) for at, it in enumerate(given.fields or ())],
+        words=given.words,
         where=given.where,
     )
     return document_filters.read_filter(wish, workspace, path)

@@ -51,6 +51,10 @@ class FilterBody(Model, frozen=True, forbid_unknown_fields=True):
     date_from: Annotated[date | None, Meta(description="Of the document; included.")] = None
     date_to: Annotated[date | None, Meta(description="Of the document; included.")] = None
     fields: tuple[FieldConditionBody, ...] = ()
+    words: Annotated[
+        str | None,
+        Meta(description="Each word is a part of the title or of the source path; the case of letters does not count."),
+    ] = None
     where: Where | None = None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.documents.metadata import Comparison, FieldCondition, FieldType, field_label, field_type
 from agentic_rag.documents.where import glob_pattern, literal_prefix
@@ -34,6 +36,14 @@ _FIELD = "rag_documents.metadata #> ARRAY['fields', {name}::text]"
 _NUMBER = "CASE jsonb_typeof({field}) WHEN 'number' THEN ({field})::numeric {sign} {argument}::text::numeric END"
 _DAY = """CASE WHEN ({field}) #>> '{{}}' ~ '^\\d{{4}}-\\d{{2}}-\\d{{2}}$'
         THEN (({field}) #>> '{{}}') COLLATE "C" {sign} {argument}::text END"""
+
+# As `documents.where.fold_name`. A space keeps what is no word of either from being one of both. Paths have the
+# collation "C", which knows the case of ASCII letters only. Only what has others is normalised: to count among 20,000
+# documents took 390 ms with `normalize` on each and 54 ms so, at a load of 13.
+_NAME = "(rag_documents.title || ' ' || rag_documents.source_path)"
+_NAMED = f"""CASE WHEN octet_length({_NAME}) = char_length({_NAME}) THEN lower({_NAME})
+        ELSE normalize(lower({_NAME} COLLATE "default"), NFC) END LIKE ALL ({{argument}}::text[])"""
+_WILD = re.compile(r"[\\%_]")
 
 _HIGHEST = "\U0010ffff"
 """After every character of a path, in the order of the database's collation."""
@@ -78,13 +88,7 @@ def filter_conditions(wanted: DocumentFilter, before: int) -> tuple[str, list[ob
         conditions.add("rag_documents.document_id = ANY ({argument}::uuid[])", wanted.document_ids)
     if wanted.without_ids:
         conditions.add("NOT rag_documents.document_id = ANY ({argument}::uuid[])", wanted.without_ids)
-    if wanted.source_path_prefix is not None:
-        _starts_with(conditions, wanted.source_path_prefix)
-    if wanted.path_globs:
-        _starts_with(conditions, literal_prefix(wanted.path_globs))
-        conditions.add(
-            "rag_documents.source_path ~ ANY ({argument}::text[])", [glob_pattern(one) for one in wanted.path_globs]
-        )
+    _compare_names(conditions, wanted)
     if wanted.media_types:
         conditions.add("rag_documents.media_type = ANY ({argument}::text[])", wanted.media_types)
     for tags in wanted.tags:
@@ -100,6 +104,22 @@ def filter_conditions(wanted: DocumentFilter, before: int) -> tuple[str, list[ob
     for condition in wanted.fields:
         _compare_field(conditions, condition)
     return conditions.text(), conditions.arguments
+
+
+def _compare_names(conditions: _Conditions, wanted: DocumentFilter) -> None:
+    if wanted.source_path_prefix is not None:
+        _starts_with(conditions, wanted.source_path_prefix)
+    if wanted.path_globs:
+        _starts_with(conditions, literal_prefix(wanted.path_globs))
+        conditions.add(
+            "rag_documents.source_path ~ ANY ({argument}::text[])", [glob_pattern(one) for one in wanted.path_globs]
+        )
+    if wanted.words:
+        conditions.add(_NAMED, [f"%{_WILD.sub(_escape, one)}%" for one in wanted.words])
+
+
+def _escape(wild: re.Match[str]) -> str:
+    return f"\\{wild[0]}"
 
 
 def _starts_with(conditions: _Conditions, prefix: str) -> None:

@@ -67,7 +67,8 @@ class RagKnowledge extends Part {
     const before = this.documents.find((one) => one.id === document.id);
     const others = this.documents.filter((one) => one !== before);
     const hasState = !this.statuses || this.statuses.split(" ").includes(document.status);
-    const isWanted = hasState && (!this.words || spellings(this.words).some((one) => document.sourcePath.includes(one)));
+    const name = folded(`${document.title} ${document.sourcePath}`);
+    const isWanted = hasState && folded(this.words).split(/\s+/).every((one) => name.includes(one));
     const place = others.findIndex((one) => one.sourcePath > document.sourcePath);
     if (!isWanted || (!before && place < 0 && this.hasMore)) this.documents = others;
     else this.documents = others.toSpliced(place < 0 ? others.length : place, 0, document);
@@ -82,8 +83,7 @@ class RagKnowledge extends Part {
 
   async page(after, first) {
     const statuses = this.statuses ? this.statuses.split(" ") : null;
-    const pathGlobs = spellings(this.words).map((one) => `**${one.replace(/[\\*?]/g, "\\$&")}**`);
-    const filter = this.words ? { pathGlobs } : null;
+    const filter = this.words ? { words: this.words } : null;
     const variables = { workspaceId: this.given.workspace.id, after, first, statuses, filter };
     return (await graphql(DOCUMENTS, variables)).documents;
   }
@@ -162,7 +162,7 @@ class RagKnowledge extends Part {
         </div>
         <form class="row search" role="search" @submit=${this.narrow}>
           <label class="grow">
-            <span>Part of a file's name</span><input name="words" type="search" maxlength="200" .value=${this.words} />
+            <span>Words of a title or file name</span><input name="words" type="search" maxlength="200" .value=${this.words} />
           </label>
           <button>Find</button>
         </form>
@@ -190,7 +190,7 @@ class RagKnowledge extends Part {
     if (!this.documents.length) {
       return html`<p class="small">
         ${this.words
-          ? "No document has this in its name."
+          ? "No document has this in its name or title."
           : this.statuses
             ? "No document is in this state."
             : "There are no documents yet. Drop some above."}
@@ -330,10 +330,9 @@ class RagKnowledge extends Part {
   }
 }
 
-// Names are told apart by upper and lower case where they are stored: a part is looked for in its usual spellings.
-function spellings(words) {
-  const lower = words.toLowerCase();
-  return [...new Set([words, lower, words.toUpperCase(), lower.replace(/^./u, (letter) => letter.toUpperCase())])];
+// As the server compares words with titles and paths.
+function folded(text) {
+  return text.toLowerCase().normalize("NFC");
 }
 
 function unread({ count: lost, pages, unit, numbers }) {
