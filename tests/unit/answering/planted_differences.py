@@ -54,7 +54,7 @@ def _embed(run: Run, draw: random.Random) -> Run:
 
 
 def _retrieve(run: Run, draw: random.Random) -> Run:
-    candidates = run.answer.debug.candidates
+    candidates = [*run.answer.debug.candidates]
     if len(candidates) > 1 and draw.random() < 0.5:
         return _debug(run, replace(run.answer.debug, candidates=(*candidates[1:], candidates[0])))
     first = replace(candidates[0], score=candidates[0].score + 0.01)
