@@ -17,7 +17,7 @@ from agentic_rag_cli.wiring import on_graphql
 
 _WIDTH = 100
 _CONVERSATIONS = {
-    "WHOLE": "Asked after the turns that it was asked after.",
+    "WHOLE": "It followed the same turns as then.",
     "NOT_KEPT": "Asked as its stand-alone question: the turns before it, if there were any, are not kept.",
     "GONE": "Asked as its stand-alone question: of the turns before it one was deleted, or cannot be read any more.",
 }

@@ -6,7 +6,7 @@ import { sentence, when } from "./format.js";
 import { PROVE, REPLAY, VERIFY } from "../operations/runs.js";
 
 const CONVERSATIONS = {
-  WHOLE: "It was asked after the turns that it was asked after then.",
+  WHOLE: "It followed the same turns as then.",
   NOT_KEPT: "It was asked as the question that stands alone: the turns before it, if there were any, are not kept.",
   GONE: "It was asked as the question that stands alone: of the turns before it one was deleted, or cannot be read any more.",
 };
