@@ -65,9 +65,10 @@ WORKERS := $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? c
 # The plugin of schemathesis loads it into every process; the one test that needs it imports it.
 SUITES = $(BIN)/python -m pytest tests -n $(WORKERS) --dist worksteal -p no:schemathesis
 # Two plain processes: workers of pytest-xdist collect all tests each, and to hand out and report thousands of short
-# ones takes a fifth of the processor time. The folders of FAST_HALF take about half of it, all others the rest.
+# ones takes a fifth of the processor time. The folders of FAST_HALF take about half of it, all others the rest; those
+# that import the package of OpenAI are in one process, since the import takes half a second.
 FAST = $(BIN)/python -m pytest -m "not slow and not integration" --hypothesis-profile fast -p no:schemathesis -p no:xdist
-FAST_HALF := $(addprefix tests/unit/,answering cli ingestion retrieval)
+FAST_HALF := $(addprefix tests/unit/,adapters answering ingestion language retrieval)
 .PHONY: test test-fast fast-half fast-rest test-thorough suites checks
 test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
 	@$(MAKE) --no-print-directory -j 2 suites checks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version as version_of
 
 from agentic_rag.adapters.parsing.file_types import FileKind, kind_by_name, may_hold_pdf
@@ -26,6 +27,12 @@ _RENDER_SECONDS = 20.0
 _MODULE = "agentic_rag.adapters.parsing.process.child"
 
 
+@cache
+def _libraries() -> tuple[str, ...]:
+    """Names and versions of the libraries; to find them reads the metadata of a dozen packages, which takes 5 ms."""
+    return tuple(f"{name}-{version_of(name)}" for kind in FileKind for name in kind.value.libraries)
+
+
 class ProcessParser:
     """Implements `documents.ports.Parser` with up to `children` processes, started on demand and used again. `scans`
     has words recognised on pages that are pictures; without it such pages are told as unread.
@@ -43,9 +50,8 @@ class ProcessParser:
         self._free = asyncio.Semaphore(children)
         self._pool = ChildPool(_MODULE, self._limits, on_missing=on_missing)
         self._scans = scans
-        libraries = (f"{name}-{version_of(name)}" for kind in FileKind for name in kind.value.libraries)
         engine = () if scans is None else (scans.version,)
-        self._version = "/".join((f"{_PARSER}-{_OWN_VERSION}", *libraries, *engine))
+        self._version = "/".join((f"{_PARSER}-{_OWN_VERSION}", *_libraries(), *engine))
 
     @property
     def version(self) -> str:
