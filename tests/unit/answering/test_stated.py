@@ -136,6 +136,16 @@ def test_of_a_table_quoted_whole_the_row_asked_for_must_state_it(question: str, 
         ("Where is the main valve?", "The main valve is behind the flap.", "Close the main valve in case of a leak."),
         ("What offers were there?", "There were offers of Hask, Pell and Ward.", "There were offers for the roof."),
         ("Why was the display slow?", "It was slow because the index was full.", "The display was slow on Monday."),
+        (
+            "Which ducks dive?",
+            "Sea ducks, stifftails, pochards and all scaups dive for fish and shells.",
+            "The word duck comes from the Old English diver, of the verb to dive.",
+        ),
+        (
+            "Where does the word duck come from?",
+            "The word duck comes from the verb to dive in Old English.",
+            "The word duck comes up often.",
+        ),
     ],
 )
 def test_an_answer_has_the_form_that_its_question_asks_for(question: str, established: str, nearest: str) -> None:
@@ -177,6 +187,10 @@ def test_a_value_is_tied_to_what_is_asked_about(text: str, is_its_value: bool) -
         ("Wer ist für das Lager zuständig?", "Um das Lager kümmert sich Petra Hahn.", True),
         ("Wann beginnt die Inventur?", "Die Inventur endet am 4. Mai 2024.", False),
         ("Wann beginnt die Inventur?", "Die Inventur begann am 4. Mai 2024.", True),
+        ("Wann wurde die Stadt gegründet?", "Die Stadt hatte 2010 viele Einwohner und einen Hafen.", False),
+        ("Wann wurde die Stadt gegründet?", "Die Gründung der Stadt war 1822.", True),
+        ("Wer hat das Protokoll geschrieben?", "Das Protokoll schreibt Petra Hahn.", True),
+        ("Wann war der Preis am höchsten?", "Der Preis erreichte 2005 sein Allzeithoch.", True),
         ("Wie viel kostet die Inventur?", "Für die Inventur zahlen wir 40 Euro.", True),
         ("¿Quién dirige el almacén?", "El almacén lo cierra Ana Ruiz.", False),
         ("¿Quién dirige el almacén?", "El almacén está dirigido por Ana Ruiz.", True),

@@ -46,8 +46,16 @@ _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, 
     (lambda part, kind: kind is QuestionKind.LIST, lambda said, part: len(_SEVERAL.findall(said)) > 1),
     (lambda part, kind: kind is QuestionKind.REASON, lambda said, part: gives_reason(said)),
     (lambda part, kind: kind is QuestionKind.DEFINITION, lambda said, part: defines(said, part.text)),
+    (lambda part, kind: not _ASKS_FOR_WORD.search(part.text), lambda said, part: not _tells_of_words_alone(said)),
 )
 """For each kind of question that asks for it: what the quotes must have to be more than the nearest text."""
+_ASKS_FOR_WORD = re.compile(
+    r"\b(?:words?|terms?|names?|named|mean\w*|called|origins?|etymolog\w+|stands? for|express\w+|translat\w+|refers?|"
+    r"deriv\w+|defin\w+|languages?)\b",
+    re.IGNORECASE,
+)
+_OF_A_WORD = re.compile(r"\W*The (?:[a-z]+ )?word\b")
+"""It tells of the word, not of what the word stands for."""
 
 
 def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
@@ -202,7 +210,7 @@ def tells_of_act(part: Subquery, sentences: Sequence[DraftSentence], passages: S
     for one in quotes:
         near += (*headings_above(passages[one.passage], one.start), text_before(passages[one.passage], one))
     said = lower_text(" ".join(near))
-    return not act or mask_of(said, part.terms) & act != 0 or table.changed_forms(verb).search(said) is not None
+    return mask_of(said, part.terms) & act != 0 or table.changed_forms(verb).search(said) is not None
 
 
 def _quotes(sentences: Sequence[DraftSentence]) -> list[DraftSentence]:
@@ -211,6 +219,10 @@ def _quotes(sentences: Sequence[DraftSentence]) -> list[DraftSentence]:
 
 def _texts(quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> list[str]:
     return [passages[one.passage].chunk.text[one.start : one.end] for one in quotes]
+
+
+def _tells_of_words_alone(said: str) -> bool:
+    return all(map(_OF_A_WORD.match, said.splitlines()))
 
 
 def _names_place(said: str, question: str) -> bool:

@@ -125,18 +125,22 @@ class WordTable:
         return None if found is None else found[0]
 
     def asked_act(self, question: str) -> str | None:
-        """The verb that stands behind who or when in a question; None where the question has none there."""
+        """The verb that stands behind who or when in a question, or at its end where an auxiliary stands there ("Wann
+        wurde die Halle gebaut?"); None where the question has none there.
+        """
         found = self._asking(question)
         if found is None or found[0] not in _TOLD_BY_ACTS:
             return None
-        word = _WORD.match(question, found[1].end() + 1)
-        if word is None or word[0].lower() in self.function_words or (self.has_compounds and word[0][0].isupper()):
+        words = [word[0] for word in _WORD.finditer(question, found[1].end())]
+        if words and self.has_compounds and words[0].lower() in self.function_words and _PARTICIPLE.search(words[-1]):
+            words = words[-1:]
+        if not words or words[0].lower() in self.function_words or (self.has_compounds and words[0][0].isupper()):
             return None
-        return word[0].lower()
+        return words[0].lower()
 
     def changed_forms(self, verb: str) -> re.Pattern[str]:
         """The beginnings of words that may be a form of a verb whose vowels change: schreibt, schrieb, Beschreibung."""
-        stem = self.stem(verb).removesuffix("ier")
+        stem = self.base(verb).removesuffix("ier")
         consonants = re.sub(rf"[{_VOWELS}]+", f"[{_VOWELS}]{{1,3}}", self.fold(stem))
         before = "|".join((*self.verb_prefixes, *self.verb_infixes))
         return re.compile(rf"(?<!\w)(?:{before}){{0,2}}{consonants}" if before else rf"(?<!\w){consonants}")
@@ -194,6 +198,8 @@ _IDEOGRAPH = re.compile(r"[\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _SPACE = re.compile(r"[ \u00a0\u202f]")
 _WORD = re.compile(r"[^\W\d_]+")
 
+_PARTICIPLE = re.compile(r"^[a-zß-ÿ]{4,}(?:t|(?<!st)en)$")
+"""No superlative: "am höchsten"."""
 _VOWELS = "aeiouäöüyáéíóúàèìòùâêîôûãõ"
 _TOLD_BY_ACTS = frozenset({Asked.WHO, Asked.WHEN})
 """What is told by what somebody does, or what happens: another act has another person, and another time."""
