@@ -269,6 +269,21 @@ def test_a_time_of_day_and_an_amount_of_money_are_told_by_their_names(
     assert not stated(question, is_silent)
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("What is the serial number of the pump?", "Its serial number is NO-1000000000.", True),
+        ("What is the serial number of the pump?", "Serial number: 1C4RJFBG2NC123456.", True),
+        ("What is the policy number?", "Policy # POL-2022-555", True),
+        ("What is the serial number of the pump?", "The serial number is on the plate.", False),
+        ("What is the serial number of the pump P-200?", "P-200 has a serial number.", False),
+        ("What is the weight of the pump?", "The pump is the NO-1000000000.", False),
+    ],
+)
+def test_a_number_that_names_a_thing_may_have_letters(question: str, text: str, expected: bool) -> None:
+    assert states_answer(text, detect_answer_type(question), question) is expected
+
+
 def test_the_act_may_stand_before_the_quote() -> None:
     text = "Das Lager leitet seit Mai eine Frau. Petra Hahn kommt aus Kiel."
     question, start = "Wer leitet das Lager?", text.index("Petra")

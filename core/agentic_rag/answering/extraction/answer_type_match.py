@@ -179,6 +179,9 @@ _VALUES_BY_NAME: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     )
 )
 """What is asked for by a name that tells its form, with that form."""
+_NUMBER_OF_THING = re.compile(rf"{_IS_ASKED}[\w-]+ number\b", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w/.-]*\d\d)(?=[\d.]*[A-Za-z/-])[A-Za-z\d][\w/.-]*\w")
+"""Letters, hyphens or slashes with two digits in a row and more."""
 _VALUES = frozenset({Asked.PRICE, Asked.HOW_LONG, Asked.HOW_MUCH, Asked.WHEN, Asked.WHO})
 """What a word table finds asked that a sentence has to hold."""
 _FOUND_BONUS = {Asked.YES_NO: 0.04, Asked.DEFINITION: 0.06, Asked.REASON: 0.12, Asked.WHERE: 0.1}
@@ -237,7 +240,7 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
             return timed is not None and _has_figure(sentence, asked, dates=True)
         if asks_for_money(question) and not (_MONEY.search(sentence) or names_money(columns)):
             return False
-        return _has_figure(sentence, asked, dates=False)
+        return _has_figure(sentence, asked, dates=False) or _has_identifier(sentence, question)
     if kind is AnswerType.DATE:
         times = (_DATE, _MOMENT) if _RULE_ASKED.search(question) else (_DATE,)
         found = (match[0].lower() for one in times for match in one.finditer(sentence))
@@ -315,6 +318,14 @@ def _has_figure(sentence: str, asked: str, *, dates: bool) -> bool:
     return any((dates or not _YEAR.match(figure)) and not holds_phrase(asked, figure) for figure in found) or (
         dates and _FREQUENCY.search(sentence) is not None
     )
+
+
+def _has_identifier(sentence: str, question: str) -> bool:
+    """True for a number that names a thing, where a question asks for one: NO-1000000000 for "the serial number"."""
+    if not _NUMBER_OF_THING.search(question):
+        return False
+    named = question.lower()
+    return any(not holds_phrase(named, one[0].lower()) for one in _IDENTIFIER.finditer(sentence))
 
 
 def _has_answer(table: WordTable, asked: Asked, sentence: str) -> bool:
