@@ -246,6 +246,8 @@ class Revision:
     parser_version: str
     title: str | None = None
     """The document's title at the time of this revision; its chunks were analysed under it."""
+    recognised_pages: str = ""
+    """Which of its pages were recognised in pictures, as `recognised_provenance` writes them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,11 @@ def recognised_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
     """The entry of a publication's provenance; its value is empty when none was, so that it takes the place of an
     earlier reading's.
     """
+    return {RECOGNISED_PROVENANCE: state_recognised(parsed)}
+
+
+def state_recognised(parsed: ParsedDocument) -> str:
+    """Which pages were recognised, as it is kept; empty when none was."""
     runs: list[tuple[int, int]] = []
     for number in sorted(parsed.recognised_pages):
         if runs and number == runs[-1][1] + 1:
@@ -137,11 +142,11 @@ def recognised_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
         else:
             runs.append((number, number))
     named = ",".join(f"{first}-{last}" for first, last in runs)
-    return {RECOGNISED_PROVENANCE: f"{len(parsed.pages)}:{named}" if runs else ""}
+    return f"{len(parsed.pages)}:{named}" if runs else ""
 
 
 def read_recognised_pages(stated: str | None) -> RecognisedPages | None:
-    """What `recognised_provenance` kept; None when no page was recognised."""
+    """What `state_recognised` wrote; None when no page was recognised."""
     if not stated:
         return None
     pages, _, named = stated.partition(":")
@@ -155,11 +160,12 @@ def count_recognised(provenance: Mapping[str, str]) -> int:
     return 0 if kept is None else kept.count
 
 
-def is_recognised(stated: str | None, first: int | None, last: int | None, *, is_current: bool) -> bool:
-    """Whether a span from page `first` to page `last` has recognised words. Which pages of an earlier revision were is
-    not kept: it counts as recognised where any page of the current one is.
+def is_recognised(stated: str | None, first: int | None, last: int | None, *, is_of_revision: bool) -> bool:
+    """Whether a span from page `first` to page `last` of a revision has recognised words. Of revisions that an earlier
+    version of the product replaced nobody knows: `stated` is that of their document (not `is_of_revision`), and they
+    count as recognised where any page of it is.
     """
     kept = read_recognised_pages(stated)
     if kept is None:
         return False
-    return first is None or last is None or not is_current or kept.holds_any(first, last)
+    return first is None or last is None or not is_of_revision or kept.holds_any(first, last)

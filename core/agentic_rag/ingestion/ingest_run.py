@@ -11,6 +11,7 @@ from uuid import UUID
 from agentic_rag.documents.document import Document, ParsedDocument, Revision
 from agentic_rag.documents.ports import Original
 from agentic_rag.documents.revision_diff import RevisionDiff, VisibleChunk
+from agentic_rag.documents.unread_pages import state_recognised
 from agentic_rag.jobs.job import Lease
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.errors import Permanent
@@ -120,6 +121,7 @@ class IngestRun:
             parser=parsed.parser,
             parser_version=parsed.parser_version,
             title=parsed.title or self.document.title,
+            recognised_pages=state_recognised(parsed),
         )
 
     def report(

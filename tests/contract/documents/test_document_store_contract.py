@@ -23,6 +23,7 @@ from agentic_rag.documents.document import (
     DocumentFilter,
     DocumentStatus,
     PageSpan,
+    Revision,
     RevisionSpan,
     SpanRequest,
     document_id_for,
@@ -264,6 +265,32 @@ async def test_a_span_of_the_current_revision_knows_when_it_was_published(adapte
         spans = await snapshot.documents.revision_spans([SpanRequest(one.revision_id, 0, 3) for one in revisions])
 
     assert [span and span.published for span in spans] == [None, date(2025, 1, 2)]
+
+
+async def test_a_span_tells_whether_words_of_its_own_revision_were_recognised(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    stated = ("2:2-2", "", "2:1-2")
+    revisions: list[Revision] = []
+    document = await adapter.register(workspace, new_document(workspace, "a.pdf"))
+    for number, recognised in enumerate(stated):
+        passages = (f"The pump of {number} is red.", "It lifts 40 litres.")
+        pages = (PageSpan(1, 0, len(passages[0])), PageSpan(2, len(passages[0]) + 2, sum(map(len, passages)) + 2))
+        revision = replace(revision_of(document.document_id, passages, pages), recognised_pages=recognised)
+        chunks = [new_chunk(draft) for draft in drafts_of(revision, passages)]
+        before = revisions[-1].revision_id if revisions else None
+        made = replace(
+            publication(document.document_id, revision, chunks, expected=before),
+            provenance={"recognised_pages": recognised},
+        )
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.publisher.publish(workspace, 1, [made])
+        revisions.append(revision)
+
+    asked = [SpanRequest(one.revision_id, page.start, page.end) for one in revisions for page in one.pages]
+    async with adapter.database.snapshot(workspace) as snapshot:
+        spans = await snapshot.documents.revision_spans(asked)
+
+    assert [span and span.is_recognised for span in spans] == [False, True, False, False, True, True]
 
 
 async def test_chunks_come_in_the_order_asked_without_what_the_caller_may_not_read(adapter: Backend) -> None:

@@ -158,14 +158,14 @@ class MemoryDocumentReader:
         published = provenance.get("published") if is_current else None
         first_page = pages[place - 1].number if place else None
         last_page = pages[last - 1].number if last else None
-        stated = provenance.get("recognised_pages")
+        stated = provenance.get("recognised_pages") if is_current else stored.revision.recognised_pages
         return RevisionSpan(
             text,
             first_page,
             stored.created_at,
             provenance.get("web_origin"),
             date.fromisoformat(published) if published else None,
-            is_recognised(stated, first_page, last_page, is_current=is_current),
+            is_recognised(stated, first_page, last_page, is_of_revision=True),
         )
 
 

@@ -106,13 +106,13 @@ def test_provenance_keeps_which_pages_were_recognised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "is_current", "expected"),
+    ("first", "last", "is_of_revision", "expected"),
     [(1, 1, True, False), (2, 2, True, True), (1, 2, True, True), (5, 6, True, False), (1, 1, False, True)],
 )
 def test_a_span_is_recognised_where_one_of_its_pages_is(
-    first: int, last: int, is_current: bool, expected: bool
+    first: int, last: int, is_of_revision: bool, expected: bool
 ) -> None:
-    assert is_recognised("9:2-4,7-7", first, last, is_current=is_current) is expected
+    assert is_recognised("9:2-4,7-7", first, last, is_of_revision=is_of_revision) is expected
 
 
 class _Pool:

@@ -214,7 +214,7 @@ class PostgresDocumentReader:
                 row["created_at"],
                 row["web_origin"],
                 date.fromisoformat(row["published"]) if row["published"] else None,
-                is_recognised(row["recognised_pages"], first, last, is_current=bool(row["is_current"])),
+                is_recognised(row["recognised_pages"], first, last, is_of_revision=bool(row["is_of_revision"])),
             )
         return spans
 

@@ -166,7 +166,9 @@ SELECT asked.place,
             ELSE r.created_at END AS created_at,
        d.provenance ->> 'web_origin' AS web_origin,
        CASE WHEN d.revision_id = r.revision_id THEN d.provenance ->> 'published' END AS published,
-       d.provenance ->> 'recognised_pages' AS recognised_pages, d.revision_id = r.revision_id AS is_current
+       CASE WHEN d.revision_id = r.revision_id THEN d.provenance ->> 'recognised_pages'
+            ELSE coalesce(r.recognised_pages, d.provenance ->> 'recognised_pages') END AS recognised_pages,
+       d.revision_id IS NOT DISTINCT FROM r.revision_id OR r.recognised_pages IS NOT NULL AS is_of_revision
 FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS asked(revision_id, first, last, place)
 JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = asked.revision_id
 JOIN rag_documents d ON d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = r.document_id

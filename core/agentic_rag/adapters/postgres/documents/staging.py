@@ -12,8 +12,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 ADD_REVISIONS = """
 INSERT INTO rag_revisions (org_id, workspace_id, revision_id, document_id, text, text_hash, page_numbers, page_starts,
-                           page_ends, parser, parser_version, title)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                           page_ends, parser, parser_version, title, recognised_pages)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT DO NOTHING
 """
 
@@ -75,6 +75,7 @@ def revision_arguments(revision: Revision) -> tuple[object, ...]:
         revision.parser,
         revision.parser_version,
         revision.title,
+        revision.recognised_pages,
     )
 
 
