@@ -43,6 +43,8 @@ class AbstentionReason(enum.Enum):
     """The text that is quoted may not be the answer."""
     UNDERSPECIFIED = "UNDERSPECIFIED"
     """The question does not say which of several things it means."""
+    OTHER_LANGUAGE = "OTHER_LANGUAGE"
+    """What was found is in another language than the question: sentences are chosen by words."""
     BUDGET = "BUDGET"
     POLICY = "POLICY"
     DEPENDENCY = "DEPENDENCY"

@@ -7,7 +7,7 @@ from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.answer import AbstentionReason, Outcome
 from agentic_rag.answering.evidence.other_language import is_of_other_language
 from agentic_rag.answering.messages import WORDINGS, Message
 from agentic_rag.retrieval.candidates import Passage
@@ -55,9 +55,11 @@ async def test_the_answer_says_so_in_the_language_of_the_question() -> None:
     await world.recorder.aclose()
 
     assert german.abstention is not None
-    assert (german.outcome, german.abstention.explanation) == (
+    assert (german.outcome, german.abstention.reason, german.abstention.explanation) == (
         Outcome.ABSTAINED,
+        AbstentionReason.OTHER_LANGUAGE,
         WORDINGS["de"][Message.OTHER_LANGUAGE],
     )
     assert english.abstention is not None
+    assert english.abstention.reason is not AbstentionReason.OTHER_LANGUAGE
     assert english.abstention.explanation != Message.OTHER_LANGUAGE.value

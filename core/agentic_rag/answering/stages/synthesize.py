@@ -195,7 +195,7 @@ def _show_nearest(state: RunState, draft: Draft, nearest: tuple[DraftSentence, .
     if not nearest:
         reason, why = AbstentionReason.NO_EVIDENCE, Message.NOTHING_FOUND
     if is_of_other_language(state.question.text, state.retrieved.passages):
-        why = Message.OTHER_LANGUAGE
+        reason, why = AbstentionReason.OTHER_LANGUAGE, Message.OTHER_LANGUAGE
     return replace(draft, sentences=nearest, shortfall=Shortfall(reason, RunMessage(why)))
 
 
@@ -236,9 +236,10 @@ def _weigh_answer(
     whole = found.whole.query
     stated = is_stated(whole, draft.sentences, found.passages)
     if is_of_other_things(whole.text, draft.sentences, found.passages) or not (stated or certainty.enough):
-        is_foreign = is_of_other_language(state.question.text, found.passages)
-        why = RunMessage(Message.OTHER_LANGUAGE if is_foreign else Message.NOT_STATED)
-        shortfall = Shortfall(AbstentionReason.NOT_STATED, why)
+        reason, why = AbstentionReason.NOT_STATED, Message.NOT_STATED
+        if is_of_other_language(state.question.text, found.passages):
+            reason, why = AbstentionReason.OTHER_LANGUAGE, Message.OTHER_LANGUAGE
+        shortfall = Shortfall(reason, RunMessage(why))
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     has_all = len(kept) == len(draft.sentences)
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))

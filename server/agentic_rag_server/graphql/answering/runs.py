@@ -33,7 +33,8 @@ Outcome = strawberry.enum(
 AbstentionReason = strawberry.enum(
     answers.AbstentionReason,
     description="Why there is no answer, or no whole or certain one. NOT_STATED: the passages are about the subject, "
-    "but do not state what is asked. UNDERSPECIFIED: the question does not say which of several things it means.",
+    "but do not state what is asked. UNDERSPECIFIED: the question does not say which of several things it means. "
+    "OTHER_LANGUAGE: the passages are in another language than the question; ask in theirs.",
 )
 Dependency = strawberry.enum(dependency.Dependency, description="What was missing while an answer was made.")
 CacheOutcome = strawberry.enum(run_values.CacheOutcome, description="What the answer cache did.")

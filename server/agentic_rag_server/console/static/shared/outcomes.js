@@ -28,6 +28,7 @@ export const REASONS = {
   NOT_ESTABLISHED: "It is not established that the text found answers the question.",
   NOT_STATED: "The passages are about the subject, but do not state what is asked.",
   NO_EVIDENCE: "Nothing in the workspace is about this.",
+  OTHER_LANGUAGE: "The passages found are in another language than the question. Ask in the language of the documents.",
   POLICY: "The rules of this workspace do not allow it.",
   UNDERSPECIFIED: "Several things could be meant.",
 };
