@@ -7,7 +7,9 @@ import logging
 import re
 import socket
 import time
+import weakref
 from collections.abc import Mapping
+from contextvars import ContextVar, copy_context
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -126,6 +128,21 @@ def test_a_span_that_is_discarded_is_recorded_where_another_one_names_it() -> No
 
     assert [one.name for one in recorded] == ["child", "with a child"]
     assert recorded[0].parent_id == recorded[1].span_id
+
+
+def test_a_span_that_waits_for_its_export_keeps_nothing_of_its_request_alive() -> None:
+    recorded: list[RecordedSpan] = []
+    tracer, at_hand = LightTracer(record=recorded.append), ContextVar[Thread]("at_hand")
+
+    def answer() -> weakref.ref[Thread]:
+        at_hand.set(Thread())
+        with tracer.span("http.request", None, None):
+            pass
+        return weakref.ref(at_hand.get())
+
+    kept = copy_context().run(answer)
+
+    assert (len(recorded), kept()) == (1, None)
 
 
 @pytest.mark.parametrize(("outcome", "told"), [("skipped: off", []), ("degraded: why", ["degraded: why"])])

@@ -74,6 +74,8 @@ class LightSpan:
     ) -> None:
         if self._token is not None:
             _current.reset(self._token)
+            # It refers to the context, and so to all that the request had at hand, until the span is exported.
+            self._token = None
 
 
 _current: ContextVar[LightSpan | None] = ContextVar("agentic_rag_span", default=None)
