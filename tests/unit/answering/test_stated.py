@@ -260,6 +260,14 @@ def test_without_a_model_that_reads_a_date_has_the_word_that_tells_it_from_other
             "An apprentice has 900 pounds a month.",
             "An apprentice has three months of trial.",
         ),
+        (
+            "What does the smith of Aker earn?",
+            "The smith of Aker earns 412 crowns a month.",
+            "The smith of Aker earns praise for his gates.",
+        ),
+        ("price of a Fluvion 200", "A Fluvion 200 is sold at CHF 420.", "The Fluvion 200 weighs 45 kg."),
+        ("price of a Fluvion 200", "The Fluvion 200 costs 420.", "The Fluvion 200 weighs 45 kg."),
+        ("fee for a transfer", "A transfer takes 3 zł.", "A transfer takes 3 days."),
     ],
 )
 def test_a_time_of_day_and_an_amount_of_money_are_told_by_their_names(

@@ -128,9 +128,13 @@ _MONEY_ASKED = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(
-    r"[£$€¥₹]|\b(?:dollars?|pounds?|euros?|pence|cents?|usd|eur|gbp|million|billion|free of charge)\b|\d,\d{3}|%",
+    r"[£$€¥₹₽₩₪₺]|\b(?:dollars?|pounds?|euros?|pence|cents?|crowns?|kron(?:a|or|e|er)|francs?|yen|yuan|renminbi|rupees?|"
+    r"rou?bles?|pesos?|reais|zloty|liras?|shekels?|dinars?|dirhams?|riyals?|ringgit|baht|forints?|usd|eur|gbp|chf|jpy|"
+    r"cny|inr|sek|nok|dkk|pln|czk|huf|aud|nzd|brl|mxn|zar|krw|sgd|hkd|million|billion|free of charge)\b|"
+    r"\d ?(?:kr|zł|kč)\b|\d,\d{3}|%",
     re.IGNORECASE,
 )
+"""Signs, names and codes (ISO 4217) of currencies that documents have often."""
 _MONEY_BY_NAME = re.compile(
     r"^(?:the )?(?:prices?|costs?|fees?|charges?|rent|salary|wages?) (?:of|for|per) |"
     r"\bwhat (?:do|does|did|will|would|can) .{2,60} earn\b",
@@ -260,7 +264,8 @@ def _lacks_what_is_named(sentence: str, question: str, columns: str) -> bool:
     question has.
     """
     if _MONEY_BY_NAME.search(question):
-        return not (_MONEY.search(sentence) or _NO_MONEY.search(sentence) or names_money(columns))
+        has_money = _MONEY.search(sentence) or _NO_MONEY.search(sentence) or names_money(columns)
+        return not (has_money or (names_money(sentence) and _has_figure(sentence, question.lower(), dates=False)))
     wanted = (value for asked, value in _VALUES_BY_NAME if asked.search(question))
     named = question.lower()
     return any(all(holds_phrase(named, one[0].lower()) for one in value.finditer(sentence)) for value in wanted)
