@@ -175,7 +175,9 @@ class Chunk:
     url: str | None
     media_type: str
     has_recognised_pages: bool = False
-    """Whether words of its document were recognised in pictures of pages: `RevisionSpan` tells of which spans."""
+    """Whether words of its document may have been recognised in pictures of pages: some of its current revision were,
+    or the chunk is of another one. `RevisionSpan` tells of which spans.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -322,6 +322,19 @@ async def test_chunks_say_whether_pages_of_their_document_were_recognised(
     assert chunk.has_recognised_pages is is_told
 
 
+async def test_a_chunk_of_an_earlier_revision_says_that_its_pages_may_have_been_recognised(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", PASSAGES[:1], provenance={"recognised_pages": "3:2-3"})
+    await adapter.publish(workspace, "a.md", PASSAGES[1:2])
+
+    found: list[bool] = []
+    for version in (1, 2):
+        async with adapter.database.snapshot(workspace, version) as snapshot:
+            found += [chunk.has_recognised_pages for chunk in await snapshot.documents.chunks([0, 1], EVERYBODY)]
+
+    assert found == [True, False]
+
+
 async def test_titles_are_those_of_visible_chunks_that_the_caller_may_read(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", PASSAGES)

@@ -221,5 +221,6 @@ def _chunk(ordinal: int, placement: Placement, document: Document) -> Chunk:
         source_path=document.source_path,
         url=document.url,
         media_type=document.media_type,
-        has_recognised_pages=bool(document.provenance.get("recognised_pages")),
+        has_recognised_pages=bool(document.provenance.get("recognised_pages"))
+        or document.revision_id != placement.revision_id,
     )

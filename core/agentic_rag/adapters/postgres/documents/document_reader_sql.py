@@ -8,7 +8,8 @@ from agentic_rag.adapters.postgres.session.snapshot_header import TOLD
 _CHUNK = """
     c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start AS start, c.char_end AS end,
     c.page, c.line_start, c.line_end, c.heading_path, d.title AS document_title, d.source_path, d.url, d.media_type,
-    coalesce(d.provenance ->> 'recognised_pages', '') <> '' AS has_recognised_pages
+    coalesce(d.provenance ->> 'recognised_pages', '') <> '' OR d.revision_id IS DISTINCT FROM c.revision_id
+        AS has_recognised_pages
 """
 
 READ_BESIDE = 3
@@ -27,7 +28,7 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) c
 CROSS JOIN LATERAL (
-    SELECT title, source_path, url, media_type, provenance FROM rag_documents
+    SELECT title, source_path, url, media_type, provenance, revision_id FROM rag_documents
     WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
     OFFSET 0
 ) d
@@ -58,7 +59,7 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) c
 CROSS JOIN LATERAL (
-    SELECT title, source_path, url, media_type, provenance FROM rag_documents
+    SELECT title, source_path, url, media_type, provenance, revision_id FROM rag_documents
     WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
     OFFSET 0
 ) d
