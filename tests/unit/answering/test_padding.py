@@ -1,4 +1,4 @@
-"""A sentence of another document that answers nothing does not stand beside the one that answers."""
+"""A sentence of another document, or of other things, that answers nothing does not stand beside the answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from tests.unit.answering.test_extractive import passage
 from agentic_rag.answering.evidence.padding import without_padding
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.query.planner import detect_answer_type
 
 RENT, ARREARS = "The rent rises by 2.8 per cent.", "Rent arrears came to 13,960 pounds."
 PASSAGES = [passage(1, "January", RENT), passage(2, "May", ARREARS)]
+QUESTION = "By how much does the rent rise?"
+PART = build_subquery(QUESTION, detect_answer_type(QUESTION), {})
 SAID = [DraftSentence(0, at, 0, len(text), text, UnitKind.PROSE, 1.0) for at, text in enumerate((RENT, ARREARS))]
 
 
@@ -36,10 +40,27 @@ def unit(at: int, odds: float | None) -> CandidateUnit:
 def test_what_rather_does_not_answer_is_left_out_of_another_document(
     odds: tuple[float | None, float | None], kept: list[str]
 ) -> None:
-    left = without_padding(SAID, PASSAGES, [unit(at, one) for at, one in enumerate(odds)])
+    left = without_padding(PART, SAID, PASSAGES, [unit(at, one) for at, one in enumerate(odds)])
     assert [one.text for one in left] == kept
 
 
 def test_what_stands_around_the_answer_in_its_own_document_stays() -> None:
     beside = replace(PASSAGES[1], chunk=replace(PASSAGES[1].chunk, document_id=PASSAGES[0].chunk.document_id))
-    assert without_padding(SAID, [PASSAGES[0], beside], [unit(0, 4.0), unit(1, -5.0)]) == tuple(SAID)
+    assert without_padding(PART, SAID, [PASSAGES[0], beside], [unit(0, 4.0), unit(1, -5.0)]) == tuple(SAID)
+
+
+@pytest.mark.parametrize(
+    ("beside", "stays"),
+    [
+        ("The lift is repaired in May.", False),
+        ("It applies from May.", True),
+        ("The reason is a new roof.", True),
+        ("The rent of garages stays.", True),
+    ],
+)
+def test_what_has_no_word_of_the_question_does_not_stay_but_what_leans_on_the_answer(beside: str, stays: bool) -> None:
+    passages = [passage(1, "January", RENT), passage(2, "January", beside)]
+    passages[1] = replace(passages[1], chunk=replace(passages[1].chunk, document_id=passages[0].chunk.document_id))
+    said = [SAID[0], DraftSentence(0, 1, 0, len(beside), beside, UnitKind.PROSE, 1.0)]
+    read = [unit(0, 4.0), replace(unit(1, -5.0), end=len(beside))]
+    assert without_padding(PART, said, passages, read) == tuple(said if stays else said[:1])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.answer_type_match import gives_reason
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, depends_on_previous
 from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -14,10 +16,11 @@ EVEN_ODDS = 0.0
 
 
 def without_padding(
-    sentences: Sequence[DraftSentence], passages: Sequence[Passage], read: Sequence[CandidateUnit]
+    part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage], read: Sequence[CandidateUnit]
 ) -> tuple[DraftSentence, ...]:
-    """The sentences less those of other documents than the likeliest one's that rather do not answer, where that one
-    does: by the odds of the units that a model judged. All of them where it judged none.
+    """The sentences less those that rather do not answer, where the likeliest does, and that are of another document
+    than that one or have no word of the question: by the odds of the units that a model judged. All of them where it
+    judged none.
     """
     odds = [_best_odds(one, read) for one in sentences]
     likely = max((one for one in odds if one is not None), default=EVEN_ODDS)
@@ -27,8 +30,16 @@ def without_padding(
     return tuple(
         one
         for one, own in zip(sentences, odds, strict=True)
-        if passages[one.passage].chunk.document_id == home or (own is not None and own > EVEN_ODDS)
+        if (own is not None and own > EVEN_ODDS)
+        or (passages[one.passage].chunk.document_id == home and (own is None or not _is_besides(part, one, passages)))
     )
+
+
+def _is_besides(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
+    """True for a sentence without a word of the question that neither leans on another one nor gives a reason."""
+    quotes = quotes_of(sentence)
+    said = " ".join(passages[one.passage].chunk.text[one.start : one.end] for one in quotes)
+    return mask_of(lower_text(said), part.terms) == 0 and not (depends_on_previous(said) or gives_reason(said))
 
 
 def _best_odds(sentence: DraftSentence, read: Sequence[CandidateUnit]) -> float | None:

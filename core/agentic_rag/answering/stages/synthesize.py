@@ -21,6 +21,7 @@ from agentic_rag.answering.evidence.certainty import (
     score_certainty,
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
 from agentic_rag.answering.evidence.other_language import is_of_other_language
 from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
 from agentic_rag.answering.evidence.padding import without_padding
@@ -219,7 +220,7 @@ def _weigh_answer(
     for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
         is_whole = is_path or kind in _SEVERAL_DOCUMENTS or asks_twice(part.text)
-        grounds = said if is_whole else without_padding(said, found.passages, reading.read)
+        grounds = said if is_whole else without_padding(part, said, found.passages, reading.read)
         kept += [one for one in grounds if one not in kept]
         has_forms = (
             has_forms
@@ -243,7 +244,8 @@ def _weigh_answer(
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     has_all = len(kept) == len(draft.sentences)
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
-    if certainty.enough and has_forms and is_stated_alone and not leaves_name_out(whole.text, kept, found.passages):
+    is_of_another = any(one(whole.text, kept, found.passages) for one in (leaves_name_out, tells_of_other_holder))
+    if certainty.enough and has_forms and is_stated_alone and not is_of_another:
         return replace(draft, sentences=tuple(kept))
     why = RunMessage(Message.NOT_ESTABLISHED)
     return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, why, Outcome.UNCERTAIN))
