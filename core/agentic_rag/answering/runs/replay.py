@@ -97,10 +97,11 @@ class ReplayRun:
         """Compare two stored runs of one workspace. That they are of two is told only to those who may see both.
         Errors: `NotFound` code RUN_NOT_FOUND, `InvalidInput` code RUN_NOT_COMPARABLE.
         """
-        found = [await self._find(principal, one.workspace, one.run_id) for one in (before, after)]
+        first = await self._find(principal, before.workspace, before.run_id)
+        last = await self._find(principal, after.workspace, after.run_id)
         if before.workspace != after.workspace:
             raise InvalidInput("The runs are of different workspaces.", code="RUN_NOT_COMPARABLE", path=("laterRunId",))
-        return _compare(*found)
+        return _compare(first, last)
 
     async def _find(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run:
         run = await self.runs.get(principal, workspace, run_id)
