@@ -48,7 +48,7 @@ async def _replica(_: Places) -> Lagging:
     """Half of the answers are given while the replica replays nothing: read then, it tells what was replaced."""
     home = open_home("rag-lagging-")
     try:
-        return await ask_a_lagging_replica(home, 120, (Lag.PAUSE,), (60, 60))
+        return await ask_a_lagging_replica(home, 480, (Lag.PAUSE,), (240, 240))
     finally:
         shutil.rmtree(home)
 
