@@ -20,7 +20,7 @@ from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.multi_hop import focus_mask
 from agentic_rag.answering.extraction.reading import ReadSigns, headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
-from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.retrieval.candidates import Passage
 
 CERTAIN = 0.62
@@ -80,7 +80,7 @@ def find_certainty_signs(
     its units say, `odds` those of the quoted ones (`odds_of`).
     """
     held = 0
-    for one in (quote for sentence in sentences for quote in quotes_of(sentence)):
+    for one in all_quotes(sentences):
         held |= mask_of(lower_text(_text_with_headings(passages[one.passage], one)), part.terms)
     focus = focus_mask(part)
     return CertaintySigns(

@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agentic_rag.answering.evidence.stated import texts_of
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
-from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -32,7 +33,7 @@ _SUBJECT = re.compile(
 )
 """What a short question asks about: the pump, in "how heavy is the pump" and "what does the pump weigh"."""
 _OWN_SUBJECT = re.compile(r"^(?:[-*•] |\d+[.)] )?(?:the|a|an|our|each|every) [a-z]", re.IGNORECASE)
-"""A sentence opens so that says itself what it is about."""
+"""How a sentence opens that says itself what it is about."""
 _COMPOUND = re.compile(rf"{_VERB}(?P<holder>[a-z][a-z-]{{2,}}) (?P<held>[a-z][a-z-]{{2,}})(?: [a-z]+)?\s*\?*$")
 """The same as the pump weight. Names, whose words have capitals, are told by `other_things`."""
 _STEM = 5
@@ -54,8 +55,8 @@ def tells_of_other_holder(question: str, sentences: Sequence[DraftSentence], pas
     """
     if table_of(question) is not None:
         return False
-    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
-    texts = [_text(passages[one.passage], one) for one in quotes]
+    quotes = all_quotes(sentences)
+    texts = texts_of(quotes, passages)
     above = [" ".join(headings_above(passages[one.passage], one.start)) for one in quotes]
     about = _SUBJECT.search(question)
     if about is not None and _is_about_another(about, texts, above):
@@ -103,7 +104,3 @@ def _has(text: str, words: Sequence[str]) -> bool:
 def _stem(noun: str) -> str:
     """The pattern of a noun in the singular and plural."""
     return rf"{re.escape(noun.removesuffix('s'))}(?:e?s)?"
-
-
-def _text(passage: Passage, quote: DraftSentence) -> str:
-    return passage.chunk.text[quote.start : quote.end]

@@ -15,7 +15,7 @@ from agentic_rag.answering.evidence.stated import split_rows, text_before
 from agentic_rag.answering.extraction.candidate_units import column_names
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
-from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.counterparts import asked_role, says_only_counterpart
 from agentic_rag.language.english import FUNCTION_WORDS
@@ -100,7 +100,7 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     side of the role that it asks for.
     """
     asked, years = frozenset(_things(question)), _years(question)
-    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
+    quotes = all_quotes(sentences)
     if _is_of_another_name(question, quotes, passages):
         return True
     role, letters = asked_role(question), _abbreviations(question)
@@ -123,7 +123,7 @@ def leaves_name_out(question: str, sentences: Sequence[DraftSentence], passages:
     """True where the question names something of which no word stands in the quotes, or above or shortly before them:
     the gas limit of Bitcoin, by a sentence on other gas of a page that mentions Bitcoin.
     """
-    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
+    quotes = all_quotes(sentences)
     near = (f"{_context(passages[one.passage], one)} {_text(passages[one.passage], one)}" for one in quotes)
     return lacks_word_of_name(question, " ".join(near))
 

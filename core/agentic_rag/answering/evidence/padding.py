@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentic_rag.answering.evidence.stated import texts_of
 from agentic_rag.answering.extraction.answer_type_match import gives_reason
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, depends_on_previous
 from agentic_rag.answering.extraction.extractive import DraftSentence
@@ -37,8 +38,7 @@ def without_padding(
 
 def _is_besides(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
     """True for a sentence without a word of the question that neither leans on another one nor gives a reason."""
-    quotes = quotes_of(sentence)
-    said = " ".join(passages[one.passage].chunk.text[one.start : one.end] for one in quotes)
+    said = " ".join(texts_of(quotes_of(sentence), passages))
     return mask_of(lower_text(said), part.terms) == 0 and not (depends_on_previous(said) or gives_reason(said))
 
 

@@ -21,7 +21,7 @@ from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, 
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.forms import defines
 from agentic_rag.answering.shapes.question_kind import QuestionKind
-from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.tables import RULE_ROW, is_row, row_spans
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -62,7 +62,7 @@ def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequ
     """True when a quote has a span of the type asked for that the question does not name; of rows of tables those that
     hold the most names of the question, and of those of one table such as no other holds all the words of, and more.
     """
-    whole = [one for one in _quotes(sentences) if not _names_columns(one, passages)]
+    whole = [one for one in all_quotes(sentences) if not _names_columns(one, passages)]
     quotes = [row for one in whole for row in split_rows(one, passages[one.passage])]
     named = [_count_names(part, one, quotes, passages) for one in quotes]
     most = max((names for names in named if names is not None), default=0)
@@ -130,7 +130,7 @@ def has_form(
     part: Subquery, kind: QuestionKind, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> bool:
     """True when the quotes together have what a question of this kind asks for: a place, several things, a reason."""
-    said = "\n".join(_texts(_quotes(sentences), passages))
+    said = "\n".join(texts_of(all_quotes(sentences), passages))
     return all(holds(said, part) for asked, holds in _REQUIRED if asked(part, kind))
 
 
@@ -140,8 +140,8 @@ def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequen
     """
     if part.answer_type not in VALUES:
         return True
-    quotes = _quotes(sentences)
-    texts = _texts(quotes, passages)
+    quotes = all_quotes(sentences)
+    texts = texts_of(quotes, passages)
     held = [
         mask_of(lower_text(" ".join((*headings_above(passages[one.passage], one.start), text))), part.terms)
         for one, text in zip(quotes, texts, strict=True)
@@ -171,8 +171,8 @@ def tells_of_the_one(
     mark, noun = (_bits(part, match[name]) for name in ("mark", "noun"))
     if not mark or not ASKING_WORDS.isdisjoint(terms_of(match["mark"])):
         return True
-    quotes = _quotes(sentences)
-    own = mask_of(lower_text("\n".join(_texts(quotes, passages))), part.terms)
+    quotes = all_quotes(sentences)
+    own = mask_of(lower_text("\n".join(texts_of(quotes, passages))), part.terms)
     is_asking = not is_read and not ASKING_WORDS.isdisjoint(terms_of(match["noun"]))
     if not (own & noun or is_asking):
         return True
@@ -205,19 +205,16 @@ def tells_of_act(part: Subquery, sentences: Sequence[DraftSentence], passages: S
     if table is None or verb is None:
         return True
     act = sum(1 << place for place, term in enumerate(part.terms) if term.stem == verb)
-    quotes = _quotes(sentences)
-    near = [*_texts(quotes, passages)]
+    quotes = all_quotes(sentences)
+    near = [*texts_of(quotes, passages)]
     for one in quotes:
         near += (*headings_above(passages[one.passage], one.start), text_before(passages[one.passage], one))
     said = lower_text(" ".join(near))
     return mask_of(said, part.terms) & act != 0 or table.changed_forms(verb).search(said) is not None
 
 
-def _quotes(sentences: Sequence[DraftSentence]) -> list[DraftSentence]:
-    return [quote for sentence in sentences for quote in quotes_of(sentence)]
-
-
-def _texts(quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> list[str]:
+def texts_of(quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> list[str]:
+    """What the quotes say."""
     return [passages[one.passage].chunk.text[one.start : one.end] for one in quotes]
 
 

@@ -27,6 +27,11 @@ class ComposedText:
         return tuple(span for span, markers in zip(self.spans, self.markers, strict=True) if marker in markers)
 
 
+def all_quotes(sentences: Sequence[DraftSentence]) -> list[DraftSentence]:
+    """The quotes of sentences, in their order."""
+    return [quote for sentence in sentences for quote in quotes_of(sentence)]
+
+
 def quotes_of(sentence: DraftSentence) -> tuple[DraftSentence, ...]:
     """The sentence once for each span that it quotes; each becomes a citation."""
     return (sentence, *sentence.more_quotes)
