@@ -32,6 +32,7 @@ from agentic_rag.answering.extraction.text_units import UnitKind
         ("How long is the sensor warranty?", "The warranty of the pump lasts 24 months.", True),
         ("How long is the sensor warranty?", "The warranty of the sensor lasts 24 months.", False),
         ("How long does the compressor battery hold?", "The battery of the sensor holds for 14 hours.", True),
+        ("What is the meaning of ___?", "The meaning of the line is that a word is missing.", False),
         ("What is the pump?", "The compressor moves water.", False),
         ("Who is the head of the lab?", "The director of the lab is Ada Lovelace.", False),
         ("What kind of oil does the pump of the mill take?", "The mill takes oil of one kind only.", False),

@@ -18,13 +18,13 @@ from agentic_rag.retrieval.candidates import Passage
 _DETERMINER = r"(?:(?:the|a|an|our|your|their|its|his|her|this|that) )?"
 _VERB = r"\b(?:(?P<act>do|does|did|will|would|can|could|must|should|has|have|had)|is|was|are|were) (?:the|a|an) "
 _HELD = re.compile(
-    rf"{_VERB}(?P<held>[a-z][a-z-]{{2,}}) of {_DETERMINER}(?P<holder>[\w-]+(?: [\w-]+)?)",
+    rf"{_VERB}(?P<held>[a-z][a-z-]{{2,}}) of {_DETERMINER}(?P<holder>[^\W_][\w-]*(?: [\w-]+)?)",
     re.IGNORECASE,
 )
 """What is asked of: the weight of the pump. With a verb ("does the smith of the village earn") the first noun is who
 acts.
 """
-_OWNED = re.compile(rf"{_VERB}(?P<holder>[\w-]+)['’]s (?P<held>[a-z][a-z-]{{2,}})", re.IGNORECASE)
+_OWNED = re.compile(rf"{_VERB}(?P<holder>[^\W_][\w-]*)['’]s (?P<held>[a-z][a-z-]{{2,}})", re.IGNORECASE)
 """The same as the pump's weight."""
 _SUBJECT = re.compile(
     r"^(?:how [a-z]+|when|where|what (?=do)) ?(?:is|was|are|were|do|does|did|will|can|must) (?:the|a|an|our) "
