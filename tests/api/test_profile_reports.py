@@ -11,7 +11,7 @@ import pytest
 
 from agentic_rag.ingestion.web.frontier import CrawlRequest
 from agentic_rag.operations.profiles.report import ReportProfile
-from agentic_rag_cli.client import profile_queries
+from agentic_rag_cli.client import web_queries
 from agentic_rag_cli.output.profile_view import code_text, marketing_text
 from tests.api.builders import REF, TOKENS, WORKSPACE_ID, Container, query
 from tests.contract.ingestion.source_world import DirectoryOrigin
@@ -92,7 +92,7 @@ def check_places(ground: CrawledWorkspace, found: object, texts: Mapping[str, st
 async def test_share_of_voice_tone_channels_and_labels_of_a_crawled_web() -> None:
     ground = await crawled()
 
-    found = await asked(ground, profile_queries.MARKETING, brands=["Acme", "Globex", "acme"])
+    found = await asked(ground, web_queries.MARKETING, brands=["Acme", "Globex", "acme"])
 
     acme, globex = found["brands"]
     assert (acme["brand"], acme["mentions"], acme["documents"]) == ("acme", 4, 3)
@@ -114,7 +114,7 @@ async def test_a_report_of_the_last_days_leaves_out_what_was_published_before() 
     ground = await crawled()
     since = (datetime.now(UTC) - timedelta(days=30)).isoformat()
 
-    found = await asked(ground, profile_queries.MARKETING, brands=["Acme"], since=since)
+    found = await asked(ground, web_queries.MARKETING, brands=["Acme"], since=since)
 
     assert (found["documents"], found["brands"][0]["mentions"]) == (4, 3)
 
@@ -122,7 +122,7 @@ async def test_a_report_of_the_last_days_leaves_out_what_was_published_before() 
 async def test_staleness_of_a_repository_and_the_places_that_show_it(tmp_path: Path) -> None:
     ground = await stored(tmp_path, REPOSITORY)
 
-    found = await asked(ground, profile_queries.CODE)
+    found = await asked(ground, web_queries.CODE)
 
     assert [(one["place"]["line"], one["symbol"]) for one in found["leftOver"]] == [(2, "load"), (8, "save")]
     assert (found["marks"], found["files"], found["lines"]) == (2, 1, 6)
@@ -146,7 +146,7 @@ async def test_a_report_is_made_of_what_the_caller_may_read_and_of_nothing_that_
     parts = Container(database=ground.database, report_profile=ReportProfile(ground.database, ground.telemetry))
 
     async def mentions(token: str) -> int:
-        found = await query(parts, profile_queries.MARKETING, {"workspaceId": WORKSPACE_ID, "brands": ["Acme"]}, token)
+        found = await query(parts, web_queries.MARKETING, {"workspaceId": WORKSPACE_ID, "brands": ["Acme"]}, token)
         return found["data"]["marketingReport"]["brands"][0]["mentions"]
 
     assert await mentions("member-token") == 3
@@ -162,5 +162,5 @@ async def test_brands_are_named() -> None:
     for brands in ([], [" "], ["x" * 81], [str(number) for number in range(21)]):
         variables = {"workspaceId": WORKSPACE_ID, "brands": brands}
         parts = Container(database=ground.database, report_profile=ReportProfile(ground.database, ground.telemetry))
-        found = await query(parts, profile_queries.MARKETING, variables)
+        found = await query(parts, web_queries.MARKETING, variables)
         assert found["errors"][0]["extensions"]["code"] == "OPTION_OUT_OF_RANGE"

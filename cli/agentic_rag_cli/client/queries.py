@@ -45,10 +45,6 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 }}
 """
 
-ALLOW_ORGANISATION = """
-mutation { setFeature(flag: WEB_ACCESS, on: true) { organisation { name } } }
-"""
-
 _DOCUMENT = """
 id sourcePath title url fileName mediaType size status withdrawn missing
 unreadPages { count pages numbers unit } recognisedPages { count pages numbers }

@@ -61,9 +61,7 @@ BESIDE_TEXT = frozenset({BlockKind.RUNNING, BlockKind.ASIDE})
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A structural span of a parsed text. `level` is 1–6 for headings, 0 for the heading of a file in a file and for
-    all else.
-    """
+    """A structural span of a parsed text. `level`: 1–6 for headings, 0 for that of a file in a file and all else."""
 
     kind: BlockKind
     start: int
@@ -82,10 +80,8 @@ class PageSpan:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A parser's result: the text that citations are verified against, and its structure.
-
-    `blocks` are sorted, do not overlap, and lie inside the text; text between blocks is white space only. `pages` is
-    empty for formats without pages.
+    """A parser's result: the text that citations are verified against, and its structure. `blocks` are sorted, do not
+    overlap, and lie inside the text; text between them is white space only. `pages` is empty where a format has none.
     """
 
     text: str
@@ -175,9 +171,7 @@ class Chunk:
     url: str | None
     media_type: str
     has_recognised_pages: bool = False
-    """Whether words of its document may have been recognised in pictures of pages: some of its current revision were,
-    or the chunk is of another one. `RevisionSpan` tells of which spans.
-    """
+    """Whether words of its document, in any revision, may be recognised ones: `RevisionSpan` tells of which spans."""
 
 
 @dataclass(frozen=True, slots=True)

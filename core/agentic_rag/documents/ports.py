@@ -390,9 +390,8 @@ class Parser(Protocol):
         charset: str = "",
         recognising: Recognising | None = None,
     ) -> ParsedDocument:
-        """Parse `content`. With `media_type` None name and bytes decide. Of a web page only, the main part is found.
-        `charset` is the code page that its server stated; bytes that are UTF-8, or have a mark, are read by themselves.
-        `recognising` lets words be recognised on pages that are pictures; its errors are raised.
+        """Parse `content`; without `media_type` by name and bytes. Of a web page the main part is found. `charset`: as
+        its server stated it. `recognising` recognises words on pages that are pictures; its errors are raised.
         """
         ...
 

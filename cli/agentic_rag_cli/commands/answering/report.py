@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agentic_rag_cli.client import gate_queries, profile_queries, queries, web_queries
+from agentic_rag_cli.client import gate_queries, queries, web_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import profile_view, report_view, terminal
@@ -59,7 +59,7 @@ def marketing(
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace)
-        return await client.fetch(profile_queries.MARKETING, workspaceId=chosen, brands=brand, since=since)
+        return await client.fetch(web_queries.MARKETING, workspaceId=chosen, brands=brand, since=since)
 
     found = on_graphql(context, work)
     terminal.show(found, profile_view.marketing_text(found), as_json=as_json)
@@ -74,7 +74,7 @@ def code(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
     """
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        return await client.fetch(profile_queries.CODE, workspaceId=await client.workspace_id(workspace))
+        return await client.fetch(web_queries.CODE, workspaceId=await client.workspace_id(workspace))
 
     found = on_graphql(context, work)
     terminal.show(found, profile_view.code_text(found), as_json=as_json)

@@ -8,7 +8,7 @@ import typer
 
 from agentic_rag.tenancy.principals import validate_name
 from agentic_rag.workspaces.web_profiles import ProfileName
-from agentic_rag_cli.client import queries
+from agentic_rag_cli.client import queries, web_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.workspaces.deletion import delete_workspace, list_erasures, prove_workspace_erased
 from agentic_rag_cli.options import JsonOption
@@ -184,7 +184,7 @@ def web(
         wished = {"workspaceId": await client.workspace_id(name), "web": access}
         changed = await client.fetch(queries.WEB_ACCESS, input=wished)
         if allow and organisation:
-            await client.fetch(queries.ALLOW_ORGANISATION)
+            await client.fetch(web_queries.ALLOW_ORGANISATION)
         return changed
 
     changed = on_graphql(context, change)["workspace"]

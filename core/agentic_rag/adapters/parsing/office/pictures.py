@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from agentic_rag.adapters.parsing.lettering import DOTS_AN_INCH, shows_words
 from agentic_rag.adapters.parsing.office.drawing_text import shown_elements
 from agentic_rag.adapters.parsing.office.package import Package
-from agentic_rag.adapters.parsing.pdf.picture_pixels import grey_pixels
+from agentic_rag.adapters.parsing.office.picture_pixels import grey_pixels
 from agentic_rag.adapters.parsing.pictures import centimetres, is_large, says_something
 from agentic_rag.adapters.parsing.text.formulas import local_name
 from agentic_rag.adapters.parsing.text.svg import read_svg
