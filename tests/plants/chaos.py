@@ -105,7 +105,7 @@ def _poison_at_once(patch: Patch) -> None:
     patch(
         RetryPolicy,
         "decide_isolation",
-        lambda _, earlier, lost_without=0: IsolationDecision.POISONED if earlier else IsolationDecision.SHARED,
+        lambda _, earlier, losses_needed=1: IsolationDecision.POISONED if earlier else IsolationDecision.SHARED,
     )
 
 

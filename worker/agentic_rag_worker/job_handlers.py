@@ -34,6 +34,8 @@ class Handler:
     """Whether a final failure is told by what the job concerns alone: no dead letter comes of it."""
     is_done: Callable[[Transaction, Lease], Awaitable[bool]] | None = None
     """Whether what the job is for is done, so that an attempt has only its end to record. None: nobody can tell."""
+    is_erasure: bool = False
+    """Whether somebody was promised that a text is gone: such a job is given up after many lost workers only."""
 
 
 class _Steps:
@@ -96,11 +98,11 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
         ),
         # The slowest single step is the longest pause that a site may ask for, and one page.
         JobKind.CRAWL: Handler(container.crawl_web.run, 22_000.0, 300.0, is_rejection=container.crawl_web.is_rejection),
-        JobKind.DELETE: Handler(container.delete.run_job, 600.0, 300.0),
+        JobKind.DELETE: Handler(container.delete.run_job, 600.0, 300.0, is_erasure=True),
         # The slowest single step is dropping a vector index, which waits for the searches that use it.
-        JobKind.ERASE: Handler(container.erase_workspace.run, 21_600.0, 900.0),
+        JobKind.ERASE: Handler(container.erase_workspace.run, 21_600.0, 900.0, is_erasure=True),
         # Most of it waits for questions and files under way, a minute an order.
-        JobKind.FORGET: Handler(container.confirm_drops.run, 3_600.0, 300.0),
+        JobKind.FORGET: Handler(container.confirm_drops.run, 3_600.0, 300.0, is_erasure=True),
         JobKind.COMPACT: Handler(reads_in_steps(CompactSegments(container.database).run), 600.0, 300.0),
         JobKind.RETENTION: Handler(retention.run, 600.0, 300.0),
         # The slowest step is one part of an archive. To its end its transaction shows what was erased: one reading.

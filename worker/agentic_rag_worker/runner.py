@@ -10,6 +10,8 @@ from dataclasses import replace
 from agentic_rag.jobs.job import (
     EXCUSED,
     LAPSED,
+    LOSSES_ALONE,
+    LOSSES_OF_ERASURE,
     GiveUp,
     IsolationDecision,
     JobAttempt,
@@ -143,13 +145,17 @@ class JobRunner:
         self, transaction: Transaction, lease: Lease, earlier: Sequence[JobAttempt]
     ) -> IsolationDecision:
         """What the policy decides, unless what the job is for is done already: then it cannot be to blame."""
-        isolation, is_done = self._policy.decide_isolation(earlier), self._handler(lease).is_done
+        handler, isolation = self._handler(lease), self._policy.decide_isolation(earlier)
+        is_done = handler.is_done
         if isolation is not IsolationDecision.SHARED and is_done is not None and await is_done(transaction, lease):
             return IsolationDecision.SHARED
+        if isolation is IsolationDecision.POISONED and handler.is_erasure:
+            return self._policy.decide_isolation(earlier, LOSSES_OF_ERASURE)
         if isolation is IsolationDecision.POISONED:
+            # Where workers are lost without it as well, one loss alone is no proof.
             since, workers = earlier[0].started_at, [attempt.worker for attempt in earlier]
-            lost = await transaction.jobs.workers_lost_without(since, workers, self._timings.lease_ttl)
-            isolation = self._policy.decide_isolation(earlier, lost)
+            if await transaction.jobs.workers_lost_without(since, workers, self._timings.lease_ttl):
+                return self._policy.decide_isolation(earlier, LOSSES_ALONE)
         return isolation
 
     async def drain(self) -> None:

@@ -242,6 +242,9 @@ class IsolationDecision(enum.Enum):
 LOSSES_ALONE = 3
 """Workers that a job must take with it while it runs alone, where other workers are lost without it."""
 
+LOSSES_OF_ERASURE = 30
+"""The same of an erasure, which somebody was promised: it mostly waits, and is hit by what strikes its workers."""
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -262,14 +265,13 @@ class RetryPolicy:
         ceiling = min(self.ceiling_ms, self.backoff_ms * 2 ** (attempts_made - 1))
         return Retry(max(stated or 0.0, jitter * ceiling / 1000))
 
-    def decide_isolation(self, earlier: Sequence[JobAttempt], lost_without: int = 0) -> IsolationDecision:
+    def decide_isolation(self, earlier: Sequence[JobAttempt], losses_needed: int = 1) -> IsolationDecision:
         """Decide by the attempts that count against the limit, first to last, without the one that begins, and by the
-        number of workers that were `lost_without` the job meanwhile.
+        number of workers that the job must take with it alone, one after the other, before it is convicted.
 
         A job that kills its worker takes down the jobs beside it, and the same jobs meet again, because their leases
         end together. So losing a worker does not condemn a job that shared it. The last attempt of a job that lost a
-        worker runs alone, and a job whose attempts ended in shared processes gets one more. Where workers are lost
-        without it as well, one loss alone is no proof.
+        worker runs alone, and a job whose attempts ended in shared processes gets one more.
         """
         lost = [attempt.is_orphan for attempt in earlier]
         if len(earlier) + 1 < self.attempts or not any(lost):
@@ -279,5 +281,4 @@ class RetryPolicy:
             if not lost[place] or place + 1 < self.attempts or not any(lost[:place]):
                 break
             losses_alone += 1
-        needed = LOSSES_ALONE if lost_without else 1
-        return IsolationDecision.POISONED if losses_alone >= needed else IsolationDecision.ALONE
+        return IsolationDecision.POISONED if losses_alone >= losses_needed else IsolationDecision.ALONE

@@ -82,12 +82,12 @@ class Outbox:
     database: MemoryDatabase
     workspace: WorkspaceRef
 
-    async def enqueued(self, key: str, lost_workers: int = 0) -> JobRef:
+    async def enqueued(self, key: str, lost_workers: int = 0, kind: JobKind = JobKind.COMPACT) -> JobRef:
         """A job that lost some workers before. The reference is that of its first hand-over, as a message that a killed
         worker left in the queue has it.
         """
         async with self.database.transaction(self.workspace.org_id) as transaction:
-            ref, _ = await transaction.jobs.enqueue(NewJob(self.workspace, JobKind.COMPACT, key, {}))
+            ref, _ = await transaction.jobs.enqueue(NewJob(self.workspace, kind, key, {}))
         for _ in range(lost_workers):
             async with self.database.transaction(self.workspace.org_id) as transaction:
                 assert await transaction.jobs.lease(ref, "killed", timedelta(seconds=-1))
@@ -113,7 +113,8 @@ class Outbox:
             {
                 JobKind.COMPACT: Handler(
                     body.run, 60.0, 60.0, body.record_failure, is_done=getattr(body, "is_done", None)
-                )
+                ),
+                JobKind.FORGET: Handler(body.run, 60.0, 60.0, is_erasure=True),
             },
         )
         heartbeat = Heartbeat(lambda: self.database, clock, telemetry, timedelta(seconds=30), WORKER)
@@ -387,6 +388,15 @@ async def test_a_job_that_takes_its_worker_each_time_ends_also_where_others_are_
     await asyncio.sleep(0.01)
 
     assert await outbox.runner(HeldByKey(), timings=WorkerTimings(lease=0.001)).run(ref) is RunOutcome.DEAD
+
+
+@pytest.mark.parametrize(("lost", "ends"), [(3, JobState.DONE), (12, JobState.DONE), (60, JobState.DEAD)])
+async def test_an_erasure_is_given_up_after_many_lost_workers_only(outbox: Outbox, lost: int, ends: JobState) -> None:
+    ref = await outbox.enqueued("key", lost, JobKind.FORGET)
+
+    job = await run_until_ended(outbox, outbox.runner(Failing(0, RuntimeError)), ref)
+
+    assert job.state is ends
 
 
 class Done(HeldByKey):
