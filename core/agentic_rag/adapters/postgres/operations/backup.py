@@ -39,14 +39,15 @@ NOT_IN_A_BACKUP = frozenset(
         "rag_processes",
         "rag_vector_indexes",
         "rag_document_labels",
+        "rag_text_pieces",
         "rag_stored_bytes",
         "rag_cache_entries",
         "rag_snapshots",
     }
 )
-"""Tables that say nothing after a restore: heartbeats, the list of physical indexes, which upkeep builds anew, labels
-and sizes, which triggers write with documents and originals, cached answers, and snapshots, whose files are copies
-themselves.
+"""Tables that say nothing after a restore: heartbeats, the list of physical indexes, which upkeep builds anew, labels,
+pieces and sizes, which triggers write with documents, texts and originals, cached answers, and snapshots, whose files
+are copies themselves.
 """
 
 _BATCH = 1000
@@ -95,6 +96,8 @@ COUNT = "SELECT count(*) FROM {}"
 
 HAS_ROWS = "SELECT EXISTS (SELECT FROM {})"
 
+EMPTY = "DELETE FROM {}"
+
 ORIGINALS = """
 SELECT DISTINCT ON (blob_key) blob_key, size, encode(content_hash, 'hex') AS sha256 FROM rag_originals ORDER BY blob_key
 """
@@ -130,6 +133,7 @@ class PostgresBackup:
 
     def __init__(self, dsn: str, tables: Sequence[str], migrate: Callable[[str], Awaitable[object]]) -> None:
         self._dsn = dsn
+        self._all_tables = tuple(tables)
         self._tables = tuple(name for name in tables if name not in NOT_IN_A_BACKUP)
         self._migrate = migrate
 
@@ -137,7 +141,7 @@ class PostgresBackup:
     async def dump(self) -> AsyncGenerator[DatabaseDump]:
         """The database at one instant. Errors: `Misconfigured` codes BACKUP_RIGHTS_MISSING, SCHEMA_TOO_OLD."""
         async with self._reading() as connection:
-            shapes = await self._shapes(connection)
+            shapes = await self._shapes(connection, self._tables)
             if not shapes:
                 raise Misconfigured("The database has no schema: there is nothing to back up.", code="SCHEMA_TOO_OLD")
             counted = [DumpTable(one, await connection.fetchval(COUNT.format(one.name))) for one in shapes]
@@ -178,7 +182,8 @@ class PostgresBackup:
         async with self._connected("rag_owner") as connection:
             await connection.execute("BEGIN")
             await connection.execute("SET LOCAL lock_timeout = '10s'")
-            shapes = await self._shapes(connection)
+            shapes = await self._shapes(connection, self._tables)
+            known = await self._shapes(connection, self._all_tables)
             # All of them: triggers write into tables that the backup leaves out.
             protected = [row["name"] for row in await connection.fetch(PROTECTED)]
             for name in protected:
@@ -190,7 +195,7 @@ class PostgresBackup:
             keys = await connection.fetch(FOREIGN_KEYS)
             for one in keys:
                 await connection.execute(f'ALTER TABLE {one["name"]} DROP CONSTRAINT "{one["key"]}"')
-            yield DatabaseLoad(partial(_write_rows, connection, {one.name: frozenset(one.columns) for one in shapes}))
+            yield DatabaseLoad(partial(_write_rows, connection, {one.name: frozenset(one.columns) for one in known}))
             try:
                 for one in keys:
                     await connection.execute(
@@ -218,10 +223,10 @@ class PostgresBackup:
         elif current != schema:
             raise _not_empty(f"it is at schema {current}, the backup at {schema}")
 
-    async def _shapes(self, connection: Any) -> list[TableShape]:
-        rows = await connection.fetch(COLUMNS, list(self._tables))
+    async def _shapes(self, connection: Any, tables: Sequence[str]) -> list[TableShape]:
+        rows = await connection.fetch(COLUMNS, list(tables))
         columns = {row["name"]: tuple(row["columns"]) for row in rows}
-        return [TableShape(name, columns[name]) for name in self._tables if name in columns]
+        return [TableShape(name, columns[name]) for name in tables if name in columns]
 
     @asynccontextmanager
     async def _reading(self) -> AsyncGenerator[Any]:
@@ -298,6 +303,8 @@ async def _write_rows(
 ) -> int:
     if not set(table.columns) <= known.get(table.name, frozenset()):
         raise damaged_backup(f"this schema has no {table.name} with the columns that it names")
+    # Triggers write rows that backups of earlier versions hold too.
+    await connection.execute(EMPTY.format(table.name))
     try:
         status = await connection.copy_to_table(table.name, source=pieces, columns=list(table.columns), format="binary")
     except (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError) as error:
