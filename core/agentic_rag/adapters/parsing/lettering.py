@@ -104,7 +104,7 @@ def _marks(ink: NDArray[np.bool_]) -> Sequence[Mark]:
         label, beside = -1, at
         while beside < len(above) and above[beside][0] <= end:
             other = _root(parents, above[beside][2])
-            label = other if label < 0 else _joined(held, parents, label, other)
+            label = other if label < 0 else _join(held, parents, label, other)
             beside += 1
         if label < 0:
             label = len(held)
@@ -123,7 +123,7 @@ def _root(parents: list[int], label: int) -> int:
     return label
 
 
-def _joined(held: list[Mark], parents: list[int], first: int, second: int) -> int:
+def _join(held: list[Mark], parents: list[int], first: int, second: int) -> int:
     if first == second:
         return first
     kept, other = held[first], held[second]

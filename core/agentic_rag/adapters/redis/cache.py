@@ -58,7 +58,7 @@ class RedisAnswerCache:
     async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
         if self._resting():
             return None
-        with suppress(DependencyUnavailable), self._noticed():
+        with suppress(DependencyUnavailable), self._watch_server():
             return await self._within(self._client.get(self._entry(workspace, key)))
         return None
 
@@ -67,17 +67,17 @@ class RedisAnswerCache:
         if ttl_seconds <= 0 or self._resting():
             return
         keys = [self._index(workspace), self._entry(workspace, key)]
-        with suppress(DependencyUnavailable), self._noticed():
+        with suppress(DependencyUnavailable), self._watch_server():
             await self._within(self._put(keys=keys, args=[value, ttl_seconds, int(time.time())]))
 
     async def forget(self, workspace: WorkspaceRef) -> int:
-        with self._noticed():
+        with self._watch_server():
             gone: Any = await self._within(self._forget(keys=[self._index(workspace)]))
         return int(gone)
 
     async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
         found = 0
-        with self._noticed():
+        with self._watch_server():
             keys: Any = await self._within(self._client.zrange(self._index(workspace), 0, -1))
             for start in range(0, len(keys), HOLDING_PAGE):
                 values: Any = await self._within(self._client.mget(keys[start : start + HOLDING_PAGE]))
@@ -98,7 +98,7 @@ class RedisAnswerCache:
         return self._down_since is not None and time.monotonic() - self._down_since < self._pause
 
     @contextmanager
-    def _noticed(self) -> Generator[None]:
+    def _watch_server(self) -> Generator[None]:
         """Notices whether the server answers. Errors: `DependencyUnavailable`."""
         try:
             with redis_errors():

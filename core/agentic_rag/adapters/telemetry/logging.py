@@ -33,7 +33,7 @@ class JsonLog:
         """Write a line, unless its level is below the least."""
         if _number_of(level) < self._least:
             return
-        line = _redacted(level, event, {**self._ids(), **fields})
+        line = _redact_record(level, event, {**self._ids(), **fields})
         # In one piece: threads write lines too.
         self._stream.write(json.dumps(line, default=str) + "\n")
         self._stream.flush()
@@ -52,7 +52,7 @@ class JsonFormatter(logging.Formatter):
 def library_fields(record: logging.LogRecord) -> Mapping[str, object]:
     """The fields of a library's line, redacted."""
     raised = {"exception": _EXCEPTIONS.formatException(record.exc_info)} if record.exc_info else {}
-    return _redacted(record.levelname.lower(), record.getMessage(), {"logger": record.name, **raised})
+    return _redact_record(record.levelname.lower(), record.getMessage(), {"logger": record.name, **raised})
 
 
 def route_standard_logging(level: str, stream: TextIO | None = None) -> None:
@@ -69,7 +69,7 @@ def _number_of(level: str) -> int:
     return logging.getLevelNamesMapping()[level.upper()]
 
 
-def _redacted(level: str, event: str, fields: dict[str, object]) -> dict[str, object]:
+def _redact_record(level: str, event: str, fields: dict[str, object]) -> dict[str, object]:
     timestamp = datetime.now(UTC).isoformat().replace("+00:00", "Z")
     told = {"event": event, "level": level, "timestamp": timestamp, **fields}
     return {name: _redact(name, value) for name, value in told.items()}

@@ -113,7 +113,7 @@ class GuardedFetcher:
             ) as pool,
             pool.stream("GET", origin, headers=headers) as response,
         ):
-            named = _named(response.headers)
+            named = _by_name(response.headers)
             if response.status in _REDIRECTS:
                 return named.get(b"location", "")
             if response.status == _NOT_MODIFIED and validator:
@@ -141,7 +141,7 @@ class GuardedFetcher:
         return media_type
 
 
-def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, str]:
+def _by_name(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, str]:
     """Headers by name in lower case; several that tell robots what to do are lines of one."""
     named: dict[bytes, str] = {}
     for name, value in headers:

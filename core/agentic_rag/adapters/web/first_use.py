@@ -24,13 +24,13 @@ class FetcherAtFirstUse:
 
     async def fetch(self, url: str) -> FetchedPage:
         """The page at an address; see the port."""
-        return await (await self._made()).fetch(url)
+        return await (await self._make_once()).fetch(url)
 
     async def fetch_if_new(self, url: str, validator: str) -> FetchedPage | None:
         """The page at an address; None when it is still the one that had this validator; see the port."""
-        return await (await self._made()).fetch_if_new(url, validator)
+        return await (await self._make_once()).fetch_if_new(url, validator)
 
-    async def _made(self) -> GuardedFetcher:
+    async def _make_once(self) -> GuardedFetcher:
         if self._fetcher is None:
             self._fetcher = await asyncio.to_thread(_make, self._policy)
         return self._fetcher

@@ -81,7 +81,7 @@ def load(source: SourceFile) -> LoadedText:
 
 
 def _gather(one: _Property, section: _Section) -> None:
-    value = _shown(one)
+    value = _display_text(one)
     if one.name in _NAMES:
         section.name = value
     elif value and one.name in _LABELS:
@@ -109,7 +109,7 @@ def _properties(text: str) -> Iterator[_Property]:
         yield _Property(found["name"].upper(), parameters, strip_unstorable(value))
 
 
-def _shown(one: _Property) -> str:
+def _display_text(one: _Property) -> str:
     """A value as people read it: moments as dates, people by their names, the parts of an address with commas."""
     if "BINARY" in one.parameters.get("VALUE", "") or one.value.startswith("data:"):
         return ""

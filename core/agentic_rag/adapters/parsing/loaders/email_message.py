@@ -70,7 +70,7 @@ def _parts(message: Message) -> tuple[list[Message], list[Message]]:
     """
     if message.get_content_maintype() != "multipart" or not message.is_multipart():
         return [message], []
-    inner = [_parts(part) for part in _held(message)]
+    inner = [_parts(part) for part in _inner_messages(message)]
     others = [part for _, beside in inner for part in beside]
     held = [parts for parts, _ in inner]
     if message.get_content_subtype() != "alternative":
@@ -106,7 +106,7 @@ def _attach(source: SourceFile, held: HeldFiles, part: Message) -> None:
         held.attach_file(name, lambda: _payload(part), part.get_content_type())
         return
     inner = next((one for one in part.walk() if one is not part and isinstance(one, EmailMessage)), None)
-    encoded = None if inner is None or inner.keys() else _decoded(part, inner)
+    encoded = None if inner is None or inner.keys() else _decode(part, inner)
     if encoded is not None:
         inner = BytesParser(policy=policy.default).parsebytes(encoded)
     if inner is not None:
@@ -126,12 +126,12 @@ def _payload(part: Message) -> bytes:
     content = part.get_payload(decode=True)
     if isinstance(content, bytes):
         is_left = any(isinstance(one, InvalidBase64LengthDefect) for one in part.defects)
-        return (_decoded(part, part) if is_left else None) or content
+        return (_decode(part, part) if is_left else None) or content
     # Reports of delivery hold heads of messages.
-    return b"\n".join(one.as_bytes() for one in _held(part))
+    return b"\n".join(one.as_bytes() for one in _inner_messages(part))
 
 
-def _decoded(part: Message, holder: Message) -> bytes | None:
+def _decode(part: Message, holder: Message) -> bytes | None:
     """The bytes that `holder` holds in the encoding that `part` states: base64 that breaks off, or of a whole message,
     which the parser of the standard library leaves as it is; None for any other text.
     """
@@ -144,7 +144,7 @@ def _decoded(part: Message, holder: Message) -> bytes | None:
     return binascii.a2b_base64(letters[: len(letters) - len(letters) % 4])
 
 
-def _held(part: Message) -> list[Message]:
+def _inner_messages(part: Message) -> list[Message]:
     return cast(list[Message], part.get_payload()) if part.is_multipart() else []
 
 

@@ -61,7 +61,7 @@ def load(source: SourceFile) -> LoadedText:
     built = TextBuilder()
     with open_package(source.content, source.limits, "EPUB", doctype=True) as package:
         book = _book(package)
-        locked = _locked(package)
+        locked = _cipher_parts(package)
         shown: set[str] = set()
         read: dict[str, tuple[str, bool]] = {}
         chapters = _chapters(package, book)
@@ -144,7 +144,7 @@ def _covers(package: Package, book: str) -> set[str]:
     }
 
 
-def _locked(package: Package) -> frozenset[str]:
+def _cipher_parts(package: Package) -> frozenset[str]:
     """The parts that are encrypted; fonts often are."""
     if "META-INF/encryption.xml" not in package.names:
         return frozenset()

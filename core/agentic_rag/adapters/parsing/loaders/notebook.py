@@ -69,7 +69,7 @@ def load(source: SourceFile) -> LoadedText:
     built = TextBuilder()
     pictures = charts = 0
     for cell in notebook.cells or [cell for sheet in notebook.worksheets for cell in sheet.cells]:
-        text = _joined(cell.source or cell.input)
+        text = _join_lines(cell.source or cell.input)
         if cell.cell_type == "markdown":
             built.append(read_markdown(text))
         elif cell.cell_type != "heading":
@@ -100,7 +100,7 @@ def _add_result(built: TextBuilder, output: _Output) -> bool:
     before = built.length
     if output.error:
         built.add(BlockKind.CODE, f"{output.error}: {output.message}")
-    plain = _COLOURS.sub("", _joined(output.text) or _lines(output.data, "text/plain"))
+    plain = _COLOURS.sub("", _join_lines(output.text) or _lines(output.data, "text/plain"))
     is_name = _NAME_OF_OBJECT.fullmatch(plain.strip()) is not None
     if plain.strip() and not is_name:
         _add_printed(built, plain)
@@ -131,10 +131,10 @@ def _lines(data: Mapping[str, msgspec.Raw], kind: str) -> str:
     if held is None:
         return ""
     try:
-        return _joined(msgspec.json.decode(held, type=_Lines))
+        return _join_lines(msgspec.json.decode(held, type=_Lines))
     except msgspec.DecodeError:
         return bytes(held).decode()
 
 
-def _joined(lines: _Lines) -> str:
+def _join_lines(lines: _Lines) -> str:
     return lines if isinstance(lines, str) else "".join(lines)

@@ -280,7 +280,7 @@ def _cells(row: ElementTree.Element, spanned: dict[int, tuple[str, int]]) -> lis
         if cell.tag == _COVERED and not text:
             texts += [spanned.get(at, ("", 0))[0] for at in range(len(texts), len(texts) + repeats)]
             continue
-        columns, rows = _counted(cell, "number-columns-spanned"), _counted(cell, "number-rows-spanned")
+        columns, rows = _repeat_count(cell, "number-columns-spanned"), _repeat_count(cell, "number-rows-spanned")
         if columns * rows > 1 and not (fills_row and rows == 1):
             spanned.update(dict.fromkeys(range(len(texts), len(texts) + columns), (text, rows)))
         texts += [text] * repeats
@@ -348,10 +348,10 @@ def _frames(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
 
 
 def _repeats(node: ElementTree.Element, what: str) -> int:
-    return _counted(node, f"number-{what}-repeated")
+    return _repeat_count(node, f"number-{what}-repeated")
 
 
-def _counted(node: ElementTree.Element, name: str) -> int:
+def _repeat_count(node: ElementTree.Element, name: str) -> int:
     stated = node.get(f"{_TABLE}{name}", "1")
     return min(max(int(stated), 1), _MOST_REPEATED) if stated.isdigit() and len(stated) < 8 else 1
 

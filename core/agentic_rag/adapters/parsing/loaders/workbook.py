@@ -114,7 +114,7 @@ def _rows(sheet: CalamineSheet, marks: Mapping[Place, str]) -> list[tuple[int, S
     """The rows with their numbers, merged ranges filled in where something stands beside them."""
     top, left = sheet.start or (0, 0)
     rows = [
-        [_shown(value, marks.get((top + down, left + right), "")) for right, value in enumerate(row)]
+        [_display_text(value, marks.get((top + down, left + right), "")) for right, value in enumerate(row)]
         for down, row in enumerate(sheet.to_python())
     ]
     for (first, start), (last, end) in sheet.merged_cell_ranges or ():
@@ -183,7 +183,7 @@ def _place(reference: re.Match[bytes]) -> Place:
     return int(reference[2]) - 1, column - 1
 
 
-def _shown(value: object, mark: str) -> str:
+def _display_text(value: object, mark: str) -> str:
     """A cell as the sheet shows it; `mark` is its format, or the formula that stands for a missing value."""
     if isinstance(value, str):
         return " ".join(strip_unstorable(value).split()) or (mark if mark.startswith("=") else "")

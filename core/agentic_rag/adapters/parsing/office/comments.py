@@ -68,12 +68,12 @@ def cell_comments(package: Package, workbook: str, sheet: str) -> list[tuple[str
         attribute(one, "id"): attribute(one, "displayName") for one in _entries(package, workbook, "person", "person")
     }
     found = [
-        (attribute(one, "ref"), people.get(attribute(one, "personId"), ""), _joined(one, "text"))
+        (attribute(one, "ref"), people.get(attribute(one, "personId"), ""), _join_texts(one, "text"))
         for one in _entries(package, sheet, "threadedComment", "threadedComment")
     ]
     authors = ["".join(one.itertext()) for one in _entries(package, sheet, "comments", "author")]
     for one in _entries(package, sheet, "comments", "comment"):
-        text, number = _joined(one, "t"), attribute(one, "authorId")
+        text, number = _join_texts(one, "t"), attribute(one, "authorId")
         author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
         if not text.startswith(_COPIED):
             # Excel writes the author's name as the first line of the note.
@@ -101,5 +101,5 @@ def _word_pieces(paragraph: Element) -> Iterator[str]:
             yield " "
 
 
-def _joined(node: Element, name: str) -> str:
+def _join_texts(node: Element, name: str) -> str:
     return "".join(one.text or "" for one in node.iter() if local_name(one) == name)

@@ -28,10 +28,10 @@ def rtf_of(content: bytes, most: int) -> bytes:
         raise ParseFailed("the message's text is damaged", code="PARSE_CORRUPT")
     if size > most:
         raise ParseFailed("the message's text is too long", code="PARSE_TOO_LARGE")
-    return _expanded(content[_HEAD.size :], size)
+    return _expand(content[_HEAD.size :], size)
 
 
-def _expanded(packed: bytes, size: int) -> bytes:
+def _expand(packed: bytes, size: int) -> bytes:
     """Literals and references into a ring of the last 4,096 bytes; a reference to the place of writing ends it."""
     ring = bytearray(_START.ljust(_WINDOW, b"\0"))
     write, at, made = len(_START), 0, bytearray()

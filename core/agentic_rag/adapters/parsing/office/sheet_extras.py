@@ -32,7 +32,7 @@ def beside_cells(
     drawn: list[str] = []
     for kind, part in package.relations(sheet).values():
         if kind == "drawing" and part in package.names:
-            drawn += _drawn(package, part)
+            drawn += _drawing_lines(package, part)
     comments = [
         comment_line(text, author, cell_place(reference, _label(reference, rows)))
         for reference, author, text in cell_comments(package, workbook, sheet)
@@ -63,7 +63,7 @@ def _label(reference: str, rows: Mapping[int, Sequence[str]]) -> str:
     return next(filter(None, rows.get(int(row[1]), ())), "") if row else ""
 
 
-def _drawn(package: Package, part: str) -> list[str]:
+def _drawing_lines(package: Package, part: str) -> list[str]:
     drawing = package.tree(part)
     shapes = [one for one in shown_elements(drawing) if local_name(one) == "sp"]
     lines = [line for shape in shapes for line in paragraphs(shape)]

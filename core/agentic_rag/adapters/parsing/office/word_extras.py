@@ -38,7 +38,7 @@ def write_inline(tree: Element) -> bool:
         changed = _write_choices(parent, word) or changed
         if local_name(parent) in _EQUATIONS or not any(local_name(child) in _REWRITTEN for child in parent):
             continue
-        parent[:] = list(_lifted(parent, word))
+        parent[:] = list(_lift(parent, word))
         changed = True
     return changed
 
@@ -56,16 +56,16 @@ def _write_choices(run: Element, word: str) -> bool:
     return False
 
 
-def _lifted(parent: Element, word: str) -> Iterator[Element]:
+def _lift(parent: Element, word: str) -> Iterator[Element]:
     for child in parent:
         name = local_name(child)
         if name in _EQUATIONS:
             yield _run(word, "; ".join(formula_text(one) for one in child.iter() if local_name(one) == "oMath"))
         elif name in _TRANSPARENT:
-            yield from _lifted(child, word)
+            yield from _lift(child, word)
         elif name == _RUBY:
             for base in child:
-                yield from _lifted(base, word) if local_name(base) == _RUBY_BASE else ()
+                yield from _lift(base, word) if local_name(base) == _RUBY_BASE else ()
         else:
             yield child
 
@@ -103,11 +103,11 @@ class WordExtras:
         for box in _take_boxes(block):
             self._write(box)
             made += box
-        for one in _shown(block):
-            made += self._said(one)
+        for one in _visible_elements(block):
+            made += self._additions(one)
         return made
 
-    def _said(self, node: Element) -> Sequence[Element]:
+    def _additions(self, node: Element) -> Sequence[Element]:
         """What one element adds."""
         match local_name(node):
             case "commentReference":
@@ -169,7 +169,7 @@ def page_lines(package: Package, part: str) -> list[str]:
 def _pieces(paragraph: Element) -> Iterator[str]:
     """The parts of a line between its tabs; one with the number of a page is left out."""
     piece, counts = list[str](), False
-    for node in [*_shown(paragraph), Element("tab")]:
+    for node in [*_visible_elements(paragraph), Element("tab")]:
         match local_name(node):
             case "t":
                 piece.append(node.text or "")
@@ -186,7 +186,7 @@ def _pieces(paragraph: Element) -> Iterator[str]:
                 pass
 
 
-def _shown(block: Element) -> Iterator[Element]:
+def _visible_elements(block: Element) -> Iterator[Element]:
     """The elements of a block in their order, without what was deleted."""
     stack = [block]
     while stack:
@@ -198,7 +198,7 @@ def _shown(block: Element) -> Iterator[Element]:
 def _take_boxes(block: Element) -> list[Element]:
     """Take the text boxes out of a block. Of a drawing with a second copy for older programs that copy is dropped."""
     taken: list[Element] = []
-    for parent in list(_shown(block)):
+    for parent in list(_visible_elements(block)):
         for child in list(parent):
             if local_name(child) == "txbxContent":
                 taken.append(child)

@@ -48,7 +48,7 @@ _NAMING = ("class", "id", "role", "itemprop", "data-testid")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodePlace:
     """An element around a block; `bits` tell its tag and its names."""
 
     bits: int
@@ -73,7 +73,7 @@ class BlockOrigin:
     """The tags and classes right around it: cards of one list share them."""
 
 
-def place_of(node: LexborNode) -> Place:
+def place_of(node: LexborNode) -> NodePlace:
     """An element, by its tag and its names."""
     tag, attributes = node.tag or "", node.attributes
     bits = _TAG_BITS.get(tag, 0)
@@ -82,17 +82,17 @@ def place_of(node: LexborNode) -> Place:
         if named:
             for word in _PARTS.split(named):
                 bits |= _NAME_BITS.get(word.lower(), 0)
-    return Place(bits, node.mem_id, tag, attributes.get("class") or "")
+    return NodePlace(bits, node.mem_id, tag, attributes.get("class") or "")
 
 
-def origin_of(places: Sequence[Place], own: int, letters: int, linked: int) -> BlockOrigin:
+def origin_of(places: Sequence[NodePlace], own: int, letters: int, linked: int) -> BlockOrigin:
     """The origin of a block inside `places`, outermost first; `own` are the bits of an element that is the block."""
     around = near = own
     for place in places:
         around |= place.bits
     for place in places[-NEAR:]:
         near |= place.bits
-    parent = places[-1] if places else Place(0, 0, "", "")
+    parent = places[-1] if places else NodePlace(0, 0, "", "")
     grandparent = places[-2].element if len(places) > 1 else 0
     kind = " ".join(f"{one.tag}.{one.classes}" for one in places[-2:])
     return BlockOrigin(

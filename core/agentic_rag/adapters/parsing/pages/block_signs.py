@@ -68,7 +68,7 @@ class _Page:
             float(count >= _LONG and share < _LINKED) for count, share in zip(self.words, self.links, strict=True)
         ]
         phrases = _Phrases(facts.described)
-        self.described = [_held(one, phrases) for one in words] if facts.described else []
+        self.described = [_run_share(one, phrases) for one in words] if facts.described else []
         named = set(words_of(title))
         self.named = [len(named.intersection(one)) / len(named) if named else 0.0 for one in words]
         self.same = Counter(self.texts)
@@ -189,7 +189,7 @@ class _Phrases:
         self.ones = set(words)
 
 
-def _held(words: Sequence[str], phrases: _Phrases) -> float:
+def _run_share(words: Sequence[str], phrases: _Phrases) -> float:
     """The share of a text's runs of words that stand in another."""
     if len(words) > 2:
         runs = list(zip(words, words[1:], words[2:], strict=False))

@@ -55,7 +55,7 @@ def read_facts(tree: LexborHTMLParser) -> PageFacts:
         left -= len(source)
         if left < 0:
             break
-        for name, value in _members(_parsed(source)):
+        for name, value in _members(_parse_json(source)):
             if name == "@type":
                 types.add(value)
             elif name in _TEXTS:
@@ -76,7 +76,7 @@ def read_facts(tree: LexborHTMLParser) -> PageFacts:
     return PageFacts(kinds, "\n".join(texts), _date(tree, stated))
 
 
-def _parsed(source: str) -> object:
+def _parse_json(source: str) -> object:
     try:
         return cast(object, json.loads(source, strict=False))
     except (ValueError, RecursionError):
@@ -100,7 +100,7 @@ def _date(tree: LexborHTMLParser, stated: Mapping[str, str]) -> date | None:
     own = tree.css_first("link[rel=canonical]")
     address = "" if own is None else own.attributes.get("href") or ""
     shown = [one.attributes.get("datetime") or "" for one in tree.css("time[datetime]")[:1]]
-    named = [*_stated(stated, _PUBLISHED), *shown, *_stated(stated, _MODIFIED)]
+    named = [*_values_of(stated, _PUBLISHED), *shown, *_values_of(stated, _MODIFIED)]
     for text in named:
         found = _DAY.search(text[:40])
         if found is not None and (day := _day(*found.groups())) is not None:
@@ -109,7 +109,7 @@ def _date(tree: LexborHTMLParser, stated: Mapping[str, str]) -> date | None:
     return None if found is None else _day(*found.groups())
 
 
-def _stated(stated: Mapping[str, str], names: Sequence[str]) -> list[str]:
+def _values_of(stated: Mapping[str, str], names: Sequence[str]) -> list[str]:
     return [stated.get(name, "") for name in names]
 
 

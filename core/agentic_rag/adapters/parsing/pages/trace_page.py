@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from agentic_rag.adapters.parsing.pages.block_origins import BlockOrigin, Place, origin_of, place_of
+from agentic_rag.adapters.parsing.pages.block_origins import BlockOrigin, NodePlace, origin_of, place_of
 from agentic_rag.adapters.parsing.pages.block_signs import Signs, block_signs, words_of
 from agentic_rag.adapters.parsing.pages.page_facts import PageFacts
 from agentic_rag.adapters.parsing.text.page_content import letters_of, read_page
@@ -56,7 +56,7 @@ class _TracingWalker(PageWalker):
     def __init__(self) -> None:
         super().__init__(describes_pictures=False)
         self.origins: list[BlockOrigin] = []
-        self._places: list[Place] = []
+        self._places: list[NodePlace] = []
         self._letters = self._linked = self._links = 0
         """Of the text that is gathered: letters, those in links; and links around it."""
 

@@ -31,9 +31,9 @@ def drawn_texts(page: Any, textpage: Any, form: object, again: Callable[[], Any]
     after = drawn.get_textpage()
     try:
         for area in areas:
-            below = Counter(_bounded(textpage, area).split())
+            below = Counter(_text_within(textpage, area).split())
             words: list[str] = []
-            for word in _bounded(after, area).split():
+            for word in _text_within(after, area).split():
                 if below[word]:
                     below[word] -= 1
                 else:
@@ -71,6 +71,6 @@ def _draws_text(annotation: object, form: object) -> bool:
     return kind in _DRAWN and pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0) <= 2
 
 
-def _bounded(textpage: Any, area: Any) -> str:
+def _text_within(textpage: Any, area: Any) -> str:
     text = textpage.get_text_bounded(area.left, area.bottom, area.right, area.top)
     return strip_unstorable(re.sub("[\ufffe\ud800-\udfff]", "", text))

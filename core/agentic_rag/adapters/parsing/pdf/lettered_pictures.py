@@ -28,7 +28,7 @@ def count_lettered_pictures(page: Any, textpage: object) -> int:
     places = [*dict.fromkeys(place for place in picture_places(page.raw) if _is_large(place))]
     if not places:
         return 0
-    seen = _drawn(page)
+    seen = _render(page)
     if seen is None:
         return 0
     height, width = seen.shape
@@ -51,7 +51,7 @@ def _is_large(place: Box) -> bool:
     return says_something((place[2] - place[0]) * _CM_A_POINT, (place[3] - place[1]) * _CM_A_POINT)
 
 
-def _drawn(page: Any) -> Grey | None:
+def _render(page: Any) -> Grey | None:
     """What a page shows, without its remarks and forms, whose words are read elsewhere."""
     width, height = page.get_size()
     scale = DOTS_AN_INCH / 72

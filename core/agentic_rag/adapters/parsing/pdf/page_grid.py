@@ -127,13 +127,13 @@ def _is_nearer(above: GridRow, below: GridRow, other_above: GridRow, other_below
 def _one_row(above: GridRow, below: GridRow) -> GridRow:
     most = above if len(above.cells) >= len(below.cells) else below
     cells = sorted((*above.cells, *below.cells), key=lambda cell: cell.left)
-    return replace(most, cells=tuple(_joined(iter(cells))))
+    return replace(most, cells=tuple(_join_cells(iter(cells))))
 
 
 def _row(placed: Sequence[tuple[float, float, float, Word]]) -> GridRow:
     size = max(size for _, _, size, _ in placed)
     words = sorted((word for _, _, _, word in placed), key=lambda word: word.left)
-    return GridRow(placed[0][0], size, tuple(_joined(_split(words, max(size, 4.0)))))
+    return GridRow(placed[0][0], size, tuple(_join_cells(_split(words, max(size, 4.0)))))
 
 
 def _split(words: Sequence[Word], size: float) -> Iterator[Cell]:
@@ -151,7 +151,7 @@ def _are_figures(*words: Word) -> bool:
     return all(FIGURE.fullmatch(word.text) for word in words)
 
 
-def _joined(cells: Iterator[Cell]) -> Iterator[Cell]:
+def _join_cells(cells: Iterator[Cell]) -> Iterator[Cell]:
     """The cells, a currency sign that stands apart joined with the figure behind it, and a bracket or a percent sign
     with the one before it.
     """

@@ -85,7 +85,7 @@ class PdfiumPages:
             files = pinned_files(page)
             # Last: drawing what is pinned to a page into it ends what is pinned there.
             fields += [
-                _turned(text, area, turns)
+                _upright_field(text, area, turns)
                 for text, area in drawn_texts(page, textpage, self._form, lambda: self._document[number])
             ]
             placed = place_fields(lines, fields) if fields else lines
@@ -203,11 +203,11 @@ def _word(textpage: object, text: str, start: int, end: int, turns: int) -> Word
     edge = max(_turn(left.value, bottom.value, turns)[0], _turn(right.value, top.value, turns)[0])
     word = text[start:end]
     if _SHIFTABLE.search(word) is not None:
-        word = "".join(_shifted(textpage, found, start, base, turns) for found in _FIGURES.finditer(word))
+        word = "".join(_mark_shift(textpage, found, start, base, turns) for found in _FIGURES.finditer(word))
     return Word(_text(word), x, edge, base)
 
 
-def _shifted(textpage: object, found: re.Match[str], start: int, base: float, turns: int) -> str:
+def _mark_shift(textpage: object, found: re.Match[str], start: int, base: float, turns: int) -> str:
     """A part of the word that begins at `start`; figures smaller than its first letter are raised or lowered ones."""
     part, at = found.group(), start + found.start()
     if at == start or not part[-1].isdigit():
@@ -238,7 +238,7 @@ def _turn(x: float, y: float, turns: int) -> tuple[float, float]:
     return ((x, y), (-y, x), (-x, -y), (y, -x))[turns]
 
 
-def _turned(text: str, area: Any, turns: int) -> FilledField:
+def _upright_field(text: str, area: Any, turns: int) -> FilledField:
     """A text and its rectangle where the letters of the page stand upright."""
     corners = _turn(area.left, area.bottom, turns), _turn(area.right, area.top, turns)
     (left, right), (bottom, top) = (sorted(one) for one in zip(*corners, strict=True))
@@ -255,7 +255,7 @@ def _fields(page: object, form: object, turns: int) -> Iterator[FilledField]:
             hidden = pdfium.FPDFAnnot_GetFlags(annotation) & pdfium.FPDF_ANNOT_FLAG_HIDDEN
             text = "" if hidden else " ".join(_filled_text(annotation, form).split())
             if text and pdfium.FPDFAnnot_GetRect(annotation, area):
-                yield _turned(text, area, turns)
+                yield _upright_field(text, area, turns)
         finally:
             pdfium.FPDFPage_CloseAnnot(annotation)
 
@@ -268,17 +268,17 @@ def _filled_text(annotation: object, form: object) -> str:
             return _TICKED if pdfium.FPDFAnnot_IsChecked(form, annotation) else ""
         secret = pdfium.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD_FIELD
         if field in _TYPED and not secret:
-            return _filled(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
+            return _buffer_text(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
     if kind not in (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP):
         return ""
     return _annotation_entry(annotation, b"Contents")
 
 
 def _annotation_entry(annotation: object, key: bytes) -> str:
-    return _filled(pdfium.FPDFAnnot_GetStringValue, annotation, key)
+    return _buffer_text(pdfium.FPDFAnnot_GetStringValue, annotation, key)
 
 
-def _filled(read: Callable[..., int], *place: object) -> str:
+def _buffer_text(read: Callable[..., int], *place: object) -> str:
     """What one of PDFium's functions writes into a buffer: UTF-16 with a NUL at its end."""
     size = read(*place, None, 0)
     if size <= 2:

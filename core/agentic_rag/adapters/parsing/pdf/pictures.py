@@ -44,10 +44,10 @@ def picture_places(page: object) -> Iterator[Box]:
 
 def _objects(page: object) -> Iterator[tuple[int, object, object | None]]:
     """The kind of each object of a page, the object, and the outermost form that holds it."""
-    yield from _held(page, None, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, 0)
+    yield from _page_objects(page, None, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, 0)
 
 
-def _held(
+def _page_objects(
     holder: object, outer: object | None, count: Callable[..., int], get: Callable[..., object], depth: int
 ) -> Iterator[tuple[int, object, object | None]]:
     for number in range(count(holder)):
@@ -56,7 +56,7 @@ def _held(
         yield kind, drawn, outer
         if kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
             inner = pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject
-            yield from _held(drawn, outer or drawn, *inner, depth + 1)
+            yield from _page_objects(drawn, outer or drawn, *inner, depth + 1)
 
 
 def _share(drawn: object, box: Box) -> float:

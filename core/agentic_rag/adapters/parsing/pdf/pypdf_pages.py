@@ -46,7 +46,7 @@ class PypdfPages:
         """How many pages the file has; 0 when it cannot be opened."""
         try:
             with _widen_limits(self._limits):
-                return len(self._opened().pages)
+                return len(self._open().pages)
         except (PyPdfError, *_DAMAGE) as error:
             self._keep(error)
             return 0
@@ -57,7 +57,7 @@ class PypdfPages:
             return None
         try:
             with _widen_limits(self._limits):
-                return strip_unstorable(self._opened().pages[number].extract_text())
+                return strip_unstorable(self._open().pages[number].extract_text())
         except (PyPdfError, *_DAMAGE) as error:
             self._keep(error)
             return None
@@ -66,15 +66,13 @@ class PypdfPages:
         """The files that the file holds."""
         try:
             with _widen_limits(self._limits):
-                held = [
-                    (name, content) for name, contents in self._opened().attachments.items() for content in contents
-                ]
+                held = [(name, content) for name, contents in self._open().attachments.items() for content in contents]
         except (PyPdfError, *_DAMAGE) as error:
             self._keep(error)
             return []
         return [(strip_unstorable(name), lambda content=content: content) for name, content in held]
 
-    def _opened(self) -> PdfReader:
+    def _open(self) -> PdfReader:
         if self._reader is None:
             reader = PdfReader(io.BytesIO(self._content))
             if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:

@@ -127,7 +127,7 @@ def _box(textpage: object, number: int) -> MarkedLine | None:
     area = pdfium.FS_RECTF()
     if not pdfium.FPDFText_GetLooseCharBox(textpage, number, area):
         return None
-    loose = _sorted(area.left, area.bottom, area.right, area.top)
+    loose = _line_between(area.left, area.bottom, area.right, area.top)
     tight = _glyph(textpage, number)
     if not _has_extent(loose):
         return tight if tight and _has_extent(tight) else None
@@ -146,10 +146,10 @@ def _as_high_as_its_size(textpage: object, number: int, loose: MarkedLine) -> Ma
     size = pdfium.FPDFText_GetFontSize(textpage, number)
     if abs(form.b) < _ASKEW * abs(form.a):
         up = form.d * size
-        return _sorted(loose.left, y.value - _BELOW * up, loose.right, y.value + (1 - _BELOW) * up)
+        return _line_between(loose.left, y.value - _BELOW * up, loose.right, y.value + (1 - _BELOW) * up)
     if abs(form.a) < _ASKEW * abs(form.b):
         up = form.c * size
-        return _sorted(x.value - _BELOW * up, loose.bottom, x.value + (1 - _BELOW) * up, loose.top)
+        return _line_between(x.value - _BELOW * up, loose.bottom, x.value + (1 - _BELOW) * up, loose.top)
     return None
 
 
@@ -158,10 +158,10 @@ def _glyph(textpage: object, number: int) -> MarkedLine | None:
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     if not pdfium.FPDFText_GetCharBox(textpage, number, left, right, bottom, top):
         return None
-    return _sorted(left.value, bottom.value, right.value, top.value)
+    return _line_between(left.value, bottom.value, right.value, top.value)
 
 
-def _sorted(left: float, bottom: float, right: float, top: float) -> MarkedLine:
+def _line_between(left: float, bottom: float, right: float, top: float) -> MarkedLine:
     return MarkedLine(min(left, right), min(bottom, top), max(left, right), max(bottom, top))
 
 

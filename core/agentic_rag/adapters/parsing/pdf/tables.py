@@ -157,7 +157,7 @@ def _laid(rows: Sequence[GridRow], first: int, last: int, places: _Columns, befo
     """The table with its columns at these places."""
     columns, bands, prose = places.all, places.figures, places.prose
     data = [row for row in rows[first : last + 1] if _has_figures(row)]
-    if any(_crowded(row, columns) for row in data):
+    if any(_share_a_column(row, columns) for row in data):
         return None
     last += count_hung(rows, last, prose)
     size = median(row.size for row in data)
@@ -207,12 +207,12 @@ def _only_names(row: GridRow) -> bool:
 
 def _bands(data: Sequence[GridRow]) -> list[Span]:
     """The places of the columns of figures: those that overlap are one column."""
-    bands = _merged(cell for row in data for cell in row.cells if cell.is_figure)
+    bands = _merge_spans(cell for row in data for cell in row.cells if cell.is_figure)
     counted = [sum(cell.is_figure and cell.overlaps(*band) for row in data for cell in row.cells) for band in bands]
     return [band for band, count in zip(bands, counted, strict=True) if count > 1]
 
 
-def _merged(cells: Iterable[Cell]) -> list[Span]:
+def _merge_spans(cells: Iterable[Cell]) -> list[Span]:
     """The places of cells from left to right, with those that overlap as one."""
     merged: list[Span] = []
     for left, right in sorted((cell.left, cell.right) for cell in cells):
@@ -240,7 +240,7 @@ def _counts_up(figures: Sequence[str]) -> bool:
 def _merged_words(rows: Sequence[GridRow], bands: Sequence[Span]) -> dict[Span, list[Cell]]:
     """The columns of words from left to right, with their cells."""
     cells = [cell for row in rows for cell in row.cells if not any(cell.overlaps(*band) for band in bands)]
-    return {span: [cell for cell in cells if cell.overlaps(*span)] for span in _merged(cells)}
+    return {span: [cell for cell in cells if cell.overlaps(*span)] for span in _merge_spans(cells)}
 
 
 def _beside_prose(texts: Sequence[Span], prose: Sequence[Span], bands: Sequence[Span]) -> tuple[Span, ...] | None:
@@ -263,7 +263,7 @@ def _is_prose(cells: Sequence[Cell], span: Span) -> bool:
     return long >= max(_LEAST_ROWS, _PROSE_SHARE * len(cells))
 
 
-def _crowded(row: GridRow, columns: Sequence[Span]) -> bool:
+def _share_a_column(row: GridRow, columns: Sequence[Span]) -> bool:
     """Whether two figures of a row share a column."""
     return any(sum(cell.is_figure and cell.overlaps(*column) for cell in row.cells) > 1 for column in columns)
 

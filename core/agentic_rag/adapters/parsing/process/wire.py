@@ -71,7 +71,7 @@ def image_frame(image: PageImage) -> bytes:
 
 def decode_image(head: bytes, body: bytes) -> PageImage:
     """What a reply says. Errors: those of `decode_document`."""
-    header = _said(head)
+    header = _header_of(head)
     return PageImage(body, tuple(MarkedLine(*line) for line in header["lines"]), header["first"])
 
 
@@ -89,7 +89,7 @@ def count_frame(count: int) -> bytes:
 
 def decode_count(head: bytes, body: bytes) -> int:
     """What a reply says. Errors: those of `decode_document`."""
-    return cast(int, _said(head)["count"])
+    return cast(int, _header_of(head)["count"])
 
 
 def recognised_frame(page: RecognisedPage) -> bytes:
@@ -99,7 +99,7 @@ def recognised_frame(page: RecognisedPage) -> bytes:
 
 def decode_recognised(head: bytes, body: bytes) -> FlatPage:
     """What a reply says, as it is sent on. Errors: those of `decode_document`."""
-    _said(head)
+    _header_of(head)
     return cast(FlatPage, json.loads(body))
 
 
@@ -128,7 +128,7 @@ def _broken(header: dict[str, Any]) -> Retryable:
     return Retryable(f"the parser's own installation is broken: {header['broken']}")
 
 
-def _said(head: bytes) -> dict[str, Any]:
+def _header_of(head: bytes) -> dict[str, Any]:
     header = cast(dict[str, Any], json.loads(head))
     if "broken" in header:
         raise _broken(header)
@@ -141,7 +141,7 @@ def _said(head: bytes) -> dict[str, Any]:
 
 def decode_document(head: bytes, body: bytes, parser: str, version: str) -> ParsedDocument:
     """What a reply says. Raises the ParseFailed that it carries, Retryable when the child is at fault."""
-    header = _said(head)
+    header = _header_of(head)
     flat: list[int] = header["blocks"]
     pages: list[int] = header["pages"]
     return ParsedDocument(

@@ -47,14 +47,16 @@ def prepare() -> None:
 
 def count_pictures(content: bytes) -> int:
     """How many pages a picture file has: the pictures of a TIFF, else one."""
-    with _opened(content) as image:
+    with _open(content) as image:
         return int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
 
 
 @contextmanager
 def page_of(content: bytes, number: int, *, in_colour: bool = False) -> Generator[Any]:
     """A page, from 1, of a PDF or a picture file, as PDFium's. Errors: `ParseFailed`, those of Pillow and PDFium."""
-    document: Any = open_document(content) if picture_type(content) is None else _pictured(content, number, in_colour)
+    document: Any = (
+        open_document(content) if picture_type(content) is None else _picture_page(content, number, in_colour)
+    )
     if document is None:
         raise ParseFailed("the PDF cannot be opened", code="PARSE_CORRUPT")
     try:
@@ -73,7 +75,7 @@ def draw(page: Any) -> Scan:
 
 
 @contextmanager
-def _opened(content: bytes) -> Generator[Any]:
+def _open(content: bytes) -> Generator[Any]:
     from PIL import Image, UnidentifiedImageError
 
     Image.MAX_IMAGE_PIXELS = None
@@ -91,11 +93,11 @@ def _opened(content: bytes) -> Generator[Any]:
         yield image
 
 
-def _pictured(content: bytes, number: int, in_colour: bool) -> Any:
+def _picture_page(content: bytes, number: int, in_colour: bool) -> Any:
     """A PDF of one page that shows a picture of a file."""
     from PIL import ImageOps
 
-    with _opened(content) as image:
+    with _open(content) as image:
         if number > 1:
             image.seek(number - 1)
             if image.width * image.height > _MOST_OF_FILE:

@@ -64,12 +64,12 @@ def _fraction(formula: _Formula, node: Element) -> str:
     return f"{_group(above)}/{_group(below)}"
 
 
-def _raised(formula: _Formula, node: Element) -> str:
+def _superscript(formula: _Formula, node: Element) -> str:
     base, above = formula.at(node, 2)
     return base + formula_shift(above, Shift.RAISED)
 
 
-def _lowered(formula: _Formula, node: Element) -> str:
+def _subscript(formula: _Formula, node: Element) -> str:
     base, below = formula.at(node, 2)
     return base + formula_shift(below, Shift.LOWERED)
 
@@ -118,7 +118,7 @@ def _brackets(formula: _Formula, node: Element) -> str:
     return _property(node, "begChr", "(") + between.join(formula.parts(node)) + _property(node, "endChr", ")")
 
 
-def _fenced(formula: _Formula, node: Element) -> str:
+def _fence(formula: _Formula, node: Element) -> str:
     between = (node.get("separators", ",").strip() or " ")[0]
     return node.get("open", "(") + f"{between} ".join(formula.parts(node)) + node.get("close", ")")
 
@@ -142,11 +142,11 @@ def _first(formula: _Formula, node: Element) -> str:
 
 
 _FORMS: Mapping[str, Callable[[_Formula, Element], str]] = {
-    "f": _fraction, "mfrac": _fraction, "sSup": _raised, "msup": _raised, "sSub": _lowered, "msub": _lowered,
-    "sSubSup": _both, "msubsup": _both, "munderover": _both, "sPre": _before, "rad": _root, "mroot": _math_root,
-    "msqrt": _square_root, "nary": _sum, "munder": _lowered, "limLow": _lowered, "mover": _over, "limUpp": _raised,
-    "acc": _accent, "d": _brackets, "mfenced": _fenced, "func": _function, "m": _rows, "mtable": _rows,
-    "eqArr": _lines, "semantics": _first,
+    "f": _fraction, "mfrac": _fraction, "sSup": _superscript, "msup": _superscript, "sSub": _subscript,
+    "msub": _subscript, "sSubSup": _both, "msubsup": _both, "munderover": _both, "sPre": _before, "rad": _root,
+    "mroot": _math_root, "msqrt": _square_root, "nary": _sum, "munder": _subscript, "limLow": _subscript,
+    "mover": _over, "limUpp": _superscript, "acc": _accent, "d": _brackets, "mfenced": _fence, "func": _function,
+    "m": _rows, "mtable": _rows, "eqArr": _lines, "semantics": _first,
 }  # fmt: skip
 """By the names of both notations."""
 

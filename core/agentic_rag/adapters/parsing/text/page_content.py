@@ -59,14 +59,14 @@ def read_page(source: str, *, is_saved: bool = False) -> PageContent:
     """Parse a page and leave out what is never read. Of a page that somebody saved (`is_saved`) the values of its
     controls are read, and all that is left out with its text is among what is hidden.
     """
-    tree = _parsed(source)
+    tree = _parse(source)
     facts = read_facts(tree)
     named = tree.css_first("head > title")
     title = None if named is None else named.text()
     folded = _write_saved(tree) if is_saved else []
     letters, hidden = _leave_out(tree, hides=True, folded=folded)
     if letters > max(_MOST_HIDDEN * letters_of(tree.body), _LEAST_HIDDEN):
-        tree = _parsed(source)
+        tree = _parse(source)
         folded = _write_saved(tree) if is_saved else []
         _, hidden = _leave_out(tree, hides=False, folded=folded)
     return PageContent(_main_part(tree), title, facts, tree.body or tree.root, [*hidden, *(folded if is_saved else ())])
@@ -86,7 +86,7 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
         child = following
 
 
-def _parsed(source: str) -> LexborHTMLParser:
+def _parse(source: str) -> LexborHTMLParser:
     """The page with every formula as a text in its place, and drawings that say something as pictures."""
     tree = LexborHTMLParser(source)
     for math in tree.css("math"):

@@ -18,7 +18,7 @@ def write_controls(tree: LexborHTMLParser) -> None:
     open as text in their place.
     """
     for field in tree.css("input, textarea, select"):
-        text = _shown(field)
+        text = _visible_value(field)
         if text:
             field.replace_with(f" {text} ")
     for frame in tree.css("iframe[srcdoc]"):
@@ -38,7 +38,7 @@ def folded_texts(tree: LexborHTMLParser) -> Iterator[str]:
         yield " ".join(text.split())
 
 
-def _shown(field: LexborNode) -> str:
+def _visible_value(field: LexborNode) -> str:
     attributes = field.attributes
     if field.tag == "textarea":
         return field.text()

@@ -145,7 +145,7 @@ class PageWalker:
         stated = node.attributes.get(NUMBER_ATTRIBUTE)
         if stated is not None:
             return f"{stated or '-'} "
-        number = _stated(node, "value") or self._numbers.get(parent.mem_id) or _stated(parent, "start") or 1
+        number = _number_in(node, "value") or self._numbers.get(parent.mem_id) or _number_in(parent, "start") or 1
         self._numbers[parent.mem_id] = number + 1
         letters = _LETTERS.get(parent.attributes.get("type") or "", "")
         return f"{letters[number - 1] if number <= len(letters) else number}. "
@@ -303,10 +303,10 @@ def _label(terms: Sequence[str]) -> str:
 
 
 def _span(cell: LexborNode, attribute: str) -> int:
-    return _stated(cell, attribute) or 1
+    return _number_in(cell, attribute) or 1
 
 
-def _stated(node: LexborNode, attribute: str) -> int:
+def _number_in(node: LexborNode, attribute: str) -> int:
     """The number in an attribute; 0 where it holds none, or one of more than three figures."""
     stated = node.attributes.get(attribute) or ""
     return int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 4 else 0

@@ -57,7 +57,7 @@ def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: Parser
                 built.add(BlockKind.PARAGRAPH, row[0])
             continue
         above = 0
-        while above + 1 < len(cells) and (_filled(cells[above]) == 1 or _is_preamble(cells[above:])):
+        while above + 1 < len(cells) and (_count_texts(cells[above]) == 1 or _is_preamble(cells[above:])):
             built.add(BlockKind.PARAGRAPH, ": ".join(filter(None, cells[above])))
             above += 1
         numbers, cells = numbers[above:], _trim_columns(cells[above:])
@@ -187,7 +187,7 @@ def _trim_columns(rows: Sequence[Row]) -> list[Row]:
     return [[row[at] for at in kept] for row in level]
 
 
-def _filled(row: Row) -> int:
+def _count_texts(row: Row) -> int:
     return sum(map(bool, row))
 
 
@@ -205,7 +205,7 @@ def _is_preamble(rows: Sequence[Row]) -> bool:
     """
 
     def is_short(row: Row) -> bool:
-        filled = _filled(row)
+        filled = _count_texts(row)
         return 2 * filled <= len(row) and all(row[:filled])
 
     names = next((row for row in rows if not is_short(row)), None)
@@ -215,6 +215,10 @@ def _is_preamble(rows: Sequence[Row]) -> bool:
 def _names_columns(rows: Sequence[Row]) -> bool:
     """Whether the first row names the columns: words over at least three of them, or over two with figures below."""
     names, below = rows[0], rows[1:]
-    if not below or _filled(names) < 2 or any(_FIGURE.fullmatch(one) and not _YEAR.fullmatch(one) for one in names):
+    if (
+        not below
+        or _count_texts(names) < 2
+        or any(_FIGURE.fullmatch(one) and not _YEAR.fullmatch(one) for one in names)
+    ):
         return False
     return len(names) > 2 or (len(below) >= _LEAST_FIGURES and all(_FIGURE.fullmatch(row[1]) for row in below))

@@ -21,9 +21,9 @@ def as_html(source: str) -> str:
     if sections:
         parts = [section.partition(_SECTION_END) for section in sections]
         source = head + "".join(f"{html.escape(text, quote=False)}{rest}" for text, _, rest in parts)
-    return _EMPTY.sub(_closed, source)
+    return _EMPTY.sub(_close, source)
 
 
-def _closed(tag: re.Match[str]) -> str:
+def _close(tag: re.Match[str]) -> str:
     name = tag[1]
     return tag[0] if name.lower() in _VOID else f"<{name}{tag[2]}></{name}>"

@@ -60,7 +60,7 @@ class PostgresSavedStore:
     async def every(self, workspace: WorkspaceRef) -> list[SavedQuestion]:
         await self._connection.execute(LOCK, str(workspace.workspace_id))
         rows = await self._connection.fetch(EVERY, *workspace.key)
-        return [_saved(workspace, row) for row in rows]
+        return [_question_of(workspace, row) for row in rows]
 
     async def put(self, saved: SavedQuestion) -> None:
         await self._connection.execute(
@@ -74,7 +74,7 @@ class PostgresSavedStore:
             saved.saved_at,
             saved.seen_at,
             saved.checked_at,
-            *_replayed(saved.replayed),
+            *_replay_values(saved.replayed),
         )
 
     async def note_rights(self, workspace: WorkspaceRef, principal: Principal, now: datetime) -> None:
@@ -83,7 +83,7 @@ class PostgresSavedStore:
     async def note(self, saved: SavedQuestion, found: Replayed, checked_at: datetime | None) -> None:
         run_id = found.run_id if found.state is SavedState.SAME and found.run_id is not None else saved.run_id
         await self._connection.execute(
-            NOTE, *saved.workspace.key, saved.saved_id, saved.run_id, run_id, checked_at, *_replayed(found)
+            NOTE, *saved.workspace.key, saved.saved_id, saved.run_id, run_id, checked_at, *_replay_values(found)
         )
 
     async def remove(self, workspace: WorkspaceRef, saved_id: UUID, subject: str) -> bool:
@@ -99,7 +99,7 @@ def _rights(principal: Principal) -> tuple[object, ...]:
     return principal.role.value, list(principal.groups), scopes
 
 
-def _replayed(found: Replayed) -> tuple[object, ...]:
+def _replay_values(found: Replayed) -> tuple[object, ...]:
     reason = None if found.reason is None else found.reason.value
     return (
         found.state.value,
@@ -113,7 +113,7 @@ def _replayed(found: Replayed) -> tuple[object, ...]:
     )
 
 
-def _saved(workspace: WorkspaceRef, row: Row) -> SavedQuestion:
+def _question_of(workspace: WorkspaceRef, row: Row) -> SavedQuestion:
     scopes = row["scopes"]
     principal = Principal(
         workspace.org_id,

@@ -179,7 +179,7 @@ class PostgresBackup:
         Errors: `InvalidInput` code RESTORE_TARGET_NOT_EMPTY, those of migrations.
         """
         await self._require_schema(schema)
-        async with self._connected("rag_owner") as connection:
+        async with self._connect("rag_owner") as connection:
             await connection.execute("BEGIN")
             await connection.execute("SET LOCAL lock_timeout = '10s'")
             shapes = await self._shapes(connection, self._tables)
@@ -216,7 +216,7 @@ class PostgresBackup:
         await self._migrate("head")
 
     async def _require_schema(self, schema: str) -> None:
-        async with self._connected(None) as connection:
+        async with self._connect(None) as connection:
             current = await connection.fetchval(SCHEMA) if await connection.fetchval(IS_MIGRATED) else None
         if current is None:
             await self._migrate(schema)
@@ -230,7 +230,7 @@ class PostgresBackup:
 
     @asynccontextmanager
     async def _reading(self) -> AsyncGenerator[Any]:
-        async with self._connected(None) as connection:
+        async with self._connect(None) as connection:
             if not await connection.fetchval(IS_ABOVE_POLICIES):
                 raise Misconfigured(
                     "The login of the backup is bound by row level security, so it would see no row. Name a superuser "
@@ -243,7 +243,7 @@ class PostgresBackup:
             yield connection
 
     @asynccontextmanager
-    async def _connected(self, role: str | None) -> AsyncGenerator[Any]:
+    async def _connect(self, role: str | None) -> AsyncGenerator[Any]:
         settings = {"application_name": "rag backup", "search_path": "public", "jit": "off"}
         if role is not None:
             settings["role"] = role

@@ -126,7 +126,7 @@ class PostgresGraphReader:
         if not entity_ids and not ordinals:
             return Subgraph.of((), ())
         if self._resident is not None and self._resident.mentions is not None:
-            return self._resident.mentions.vicinity(entity_ids, ordinals, cap, self._shown)
+            return self._resident.mentions.vicinity(entity_ids, ordinals, cap, self._visible)
         rows = await self._fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
         held = [
             MentionCount(row["entity_id"], ordinal, count)
@@ -155,7 +155,7 @@ class PostgresGraphReader:
         return {one: name for one in entity_ids if (name := self._names[one]) is not None}
 
     @cached_property
-    def _shown(self) -> NDArray[np.bool_]:
+    def _visible(self) -> NDArray[np.bool_]:
         """Of each ordinal of the resident corpus, whether the snapshot shows its chunk to the readers."""
         if self._resident is None or self._resident.mentions is None:
             return np.zeros(0, np.bool_)

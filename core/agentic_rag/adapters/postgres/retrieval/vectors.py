@@ -134,13 +134,13 @@ class PostgresVectorReader:
         known = self._known.setdefault(query.tobytes(), {})
         unknown = [ordinal for ordinal in ordinals if ordinal not in known]
         if unknown:
-            held, vectors = await self._stored(space_id, unknown)
+            held, vectors = await self._vectors_of(space_id, unknown)
             if held:
                 cosines = _cosines(query.astype(np.float64), vectors, self._space.space)
                 known.update(zip(held, cosines.tolist(), strict=True))
         return {ordinal: known[ordinal] for ordinal in ordinals if ordinal in known}
 
-    async def _stored(self, space_id: int, ordinals: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
+    async def _vectors_of(self, space_id: int, ordinals: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
         """Those of the ordinals that have a vector, and their vectors."""
         if self._resident is not None:
             rows = self._resident.rows_of(np.array(ordinals, np.int64))

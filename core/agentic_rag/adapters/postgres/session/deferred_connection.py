@@ -36,39 +36,39 @@ class DeferredConnection(PostgresConnection):
         self.is_confirmed = False
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
-        return await (await self._confirmed()).fetch(query, *arguments)
+        return await (await self._confirm()).fetch(query, *arguments)
 
     async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
-        return await (await self._confirmed()).fetchrow(query, *arguments)
+        return await (await self._confirm()).fetchrow(query, *arguments)
 
     async def fetchval(self, query: str, *arguments: Any) -> Any:
-        return await (await self._confirmed()).fetchval(query, *arguments)
+        return await (await self._confirm()).fetchval(query, *arguments)
 
     async def execute(self, query: str, *arguments: Any) -> str:
-        return await (await self._confirmed()).execute(query, *arguments)
+        return await (await self._confirm()).execute(query, *arguments)
 
     async def fetch_told(self, query: str, *arguments: Any) -> Sequence[Row]:
         """The rows of a statement that reads the header itself, the first of them with `told`."""
         async with self._beginning:
-            rows = await (await self._begun()).fetch(query, *arguments)
+            rows = await (await self._begin_once()).fetch(query, *arguments)
             if not self.is_confirmed:
                 self._compare(rows[0]["told"] if rows else None)
         return rows
 
     async def confirm(self) -> None:
         """Find out whether the header is that of the snapshot, where no read has done so."""
-        await self._confirmed()
+        await self._confirm()
 
-    async def _confirmed(self) -> PostgresConnection:
+    async def _confirm(self) -> PostgresConnection:
         if self.is_confirmed and self._inner is not None:
             return self._inner
         async with self._beginning:
-            inner = await self._begun()
+            inner = await self._begin_once()
             if not self.is_confirmed:
                 self._compare(await inner.fetchval(TOLD, *self._workspace.key))
         return inner
 
-    async def _begun(self) -> PostgresConnection:
+    async def _begin_once(self) -> PostgresConnection:
         if self._failure is not None:
             raise self._failure
         if self._inner is None:

@@ -26,7 +26,7 @@ def _unavailable() -> AgenticRagError:
     )
 
 
-def _stalled() -> AgenticRagError:
+def _stall_error() -> AgenticRagError:
     return DependencyUnavailable(
         "Postgres ended a transaction that this process left idle: it had no processor time, or was stopped. Try "
         "again, and look at the machine's load.",
@@ -105,7 +105,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
     ),
     ((asyncpg.ForeignKeyViolationError,), _missing_parent_error),
     ((asyncpg.DataError,), _bad_value),
-    ((asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError), _stalled),
+    ((asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError), _stall_error),
     ((asyncpg.DiskFullError,), _storage_full),
     (
         (
