@@ -10,7 +10,6 @@ import hashlib
 import io
 import os
 import subprocess
-import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -63,17 +62,10 @@ def _tree() -> Iterator[Path | None]:
 
 
 def _answers_are_equal(tree: Path) -> bool:
-    """Whether that version, run by this environment's interpreter and libraries, answers as the version before."""
-    environment = tree / ".venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
-    folder = next((environment / "lib").glob("python*/site-packages"))
-    paths = [str(tree / package) for package in shape.PACKAGES]
-    libraries = [path for path in sys.path if path.endswith("site-packages")]
-    (folder / "moves.pth").write_text("\n".join([*paths, *libraries]), encoding="utf-8")
-    command = environment / "bin" / "rag"
-    command.write_text(f"#!{environment}/bin/python\nfrom agentic_rag_cli.main import main\nmain()\n", "utf-8")
-    command.chmod(0o755)
-    check = [str(environment / "bin" / "python"), "-m", "tests.house.answers", "--check"]
+    """Whether that version, with the libraries that it pins, answers as the version before."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
+    subprocess.run(["make", "--no-print-directory", "install"], cwd=tree, env=environment, check=True)
+    check = [str(tree / ".venv" / "bin" / "python"), "-m", "tests.house.answers", "--check"]
     before = str(ROOT / "tests" / "house" / "answers-before.jsonl")
-    done = subprocess.run([*check, before], cwd=tree, env={**os.environ, "AGENTIC_RAG_TEST_DATA": _DATA}, check=False)
+    done = subprocess.run([*check, before], cwd=tree, env={**environment, "AGENTIC_RAG_TEST_DATA": _DATA}, check=False)
     return done.returncode == 0

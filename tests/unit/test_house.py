@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.bench.reports import ROOT
 from tests.house import shape
+from tests.house.__main__ import shape_rows
 
 CORE = Path("core/agentic_rag")
 
@@ -80,3 +82,10 @@ def test_a_class_name_that_stands_twice_is_found(tmp_path: Path) -> None:
     sources = tree(tmp_path, {f"{CORE}/jobs/job.py": twice, f"{CORE}/models/ports.py": twice})
 
     assert shape.repeated_classes(sources) == ["Progress"]
+
+
+@pytest.mark.slow
+def test_this_checkout_holds_every_limit_of_its_shape() -> None:
+    missed = [f"{row.name}: {row.measured}, must be {row.must}" for row in shape_rows(ROOT) if not row.ok]
+
+    assert not missed, "\n".join(missed)
