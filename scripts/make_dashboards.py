@@ -100,6 +100,10 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
         "Cost",
         [
             Panel("Dollars an hour", "currencyUSD", [("sum(increase(rag_provider_cost_usd_total[1h]))", "models")]),
+            Panel(
+                "Ceilings, share used of the one used most", "percentunit",
+                [("max by (scope, ceiling) (rag_budget_share)", "{{scope}} {{ceiling}}")],
+            ),
             Panel("Tokens by kind", "short", [_rate("rag_tokens_total", "kind")]),
             Panel("Calls of the chat model", "reqps", [_rate("rag_chat_requests_total", "task")]),
             Panel("Failed calls of it", "reqps", [_rate('rag_chat_requests_total{outcome!="ok"}', "outcome")]),

@@ -25,7 +25,7 @@ at once; jobs that people wait for are handed over in between.
 """
 
 
-_GAUGES = ("rag_jobs", "rag_job_oldest_seconds", "rag_documents", "rag_store_lag")
+_GAUGES = ("rag_jobs", "rag_job_oldest_seconds", "rag_documents", "rag_store_lag", "rag_budget_share")
 """Of the whole system: only the leader exports them."""
 
 
@@ -73,6 +73,7 @@ class Dispatcher:
         self._last_turns = LastTurns()
         self._exports = False
         self._counted: set[tuple[JobState, JobKind]] = set()
+        self._ceilings: set[tuple[str, str]] = set()
         self._stopping = asyncio.Event()
         self.leads = False
         """Whether the last look was one of the leader's."""
@@ -167,12 +168,18 @@ class Dispatcher:
         for status in DocumentStatus:
             self._telemetry.gauge("rag_documents", documents.get(status.value, 0), status=status.value)
         self._telemetry.gauge("rag_store_lag", lag, store="graph")
+        shares = await self._board.budget_shares()
+        self._ceilings |= shares.keys()
+        for scope, ceiling in self._ceilings:
+            share = shares.get((scope, ceiling), 0.0)
+            self._telemetry.gauge("rag_budget_share", share, scope=scope, ceiling=ceiling)
 
     def _forget_counts(self) -> None:
         """Only the leader counts: a value that it left behind would stand for ever."""
         if self._exports:
             self._exports = False
             self._counted.clear()
+            self._ceilings.clear()
             self._next_counts = self._next_corpus = 0.0
             for metric in _GAUGES:
                 self._telemetry.clear(metric)

@@ -2,16 +2,18 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from tests.contract.backends import Backend
+from tests.contract.jobs.test_job_store_contract import board_of
 from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import BudgetExceeded, NotFound
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.models.billing.limits import SpendingLimits
-from agentic_rag.models.billing.usage import UsageKind
+from agentic_rag.models.billing.usage import UsageKey, UsageKind, UsageLine
 from agentic_rag.models.billing.web_envelope import WebEnvelope, calls_left
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -98,6 +100,31 @@ async def test_the_price_of_a_search_counts_against_the_dollars(adapter: Backend
     async with adapter.database.transaction(workspace.org_id) as transaction:
         [line] = await transaction.usage.between(*[SystemClock().now().date()] * 2)
     assert (line.calls, line.key.kind, line.cost_usd) == (2, "search", 0.01)
+
+
+async def test_the_metrics_show_the_ceiling_that_is_used_most(adapter: Backend) -> None:
+    """Other tests use ceilings in the same database, none of them a million times over."""
+    today = SystemClock().now().date()
+    for dollars, all_of_it in ((2e6, True), (6e6, False)):
+        workspace = await adapter.workspace()
+        limits = SpendingLimits(day_usd=1.0, month_usd=2.0, day_pages=4, day_searches=0)
+        await limit(adapter, workspace, limits, all_of_it=all_of_it)
+        key = UsageKey(workspace.workspace_id, today, "page", "web", "web", own_key=False)
+        earlier = replace(key, day=today - timedelta(days=40))
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.usage.add([UsageLine(one, int(dollars), 0, 0, dollars, 0) for one in (key, earlier)])
+    async with board_of(adapter) as board:
+        found = await board.budget_shares()
+
+    shares = {of: share for of, share in found.items() if of[1] in ("day_usd", "month_usd")}
+    assert shares == {
+        ("organisation", "day_usd"): 2e6, ("organisation", "month_usd"): 1e6,
+        ("workspace", "day_usd"): 6e6, ("workspace", "month_usd"): 3e6,
+    }  # fmt: skip
+    # What the second organisation states none of has a ceiling too.
+    assert found["organisation", "day_pages"] == 5e5
+    assert found["workspace", "day_pages"] == 1.5e6
+    assert found.get(("workspace", "day_searches"), 0.0) <= 1.0
 
 
 async def test_there_is_no_envelope_of_a_workspace_that_is_not_there(adapter: Backend) -> None:

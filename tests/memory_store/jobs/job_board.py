@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import chain
 
 from tests.memory_store.erasure.erasures import is_held
@@ -19,6 +20,9 @@ from agentic_rag.ingestion.web.renew_pages import RENEWAL_KEY
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName, partition_of
 from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
+from agentic_rag.models.billing.limits import SpendingLimits, first_of_month
+from agentic_rag.models.billing.usage import UsageKind, UsageLine
+from agentic_rag.models.billing.web_envelope import with_default_calls
 from agentic_rag.models.embedding.space import SpaceState
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.organisation import FeatureFlag
@@ -164,10 +168,40 @@ class MemoryJobBoard:
         )
         return dict(documents), 0
 
+    async def budget_shares(self) -> dict[tuple[str, str], float]:
+        """The share used of each ceiling that is used most."""
+        today = self._store.clock.now().date()
+        found: dict[tuple[str, str], float] = {}
+        for org_id, state in self._store.organisations.items():
+            organisation = state.organisation
+            limits = with_default_calls(organisation.settings.budget if organisation else SpendingLimits())
+            _note_shares(found, "organisation", limits, state.usage, today)
+            for ref, workspace in self._store.committed.items():
+                if ref.org_id == org_id:
+                    own = [line for line in state.usage if line.key.workspace_id == ref.workspace_id]
+                    _note_shares(found, "workspace", workspace.workspace.settings.budget, own, today)
+        return found
+
     async def aclose(self) -> None:
         """Give up the lead."""
         if self._store.leader is self:
             self._store.leader = None
+
+
+def _note_shares(
+    found: dict[tuple[str, str], float], scope: str, limits: SpendingLimits, usage: Sequence[UsageLine], today: date
+) -> None:
+    month = [line for line in usage if first_of_month(today) <= line.key.day <= today]
+    day = [line for line in month if line.key.day == today]
+    used = {
+        "day_usd": sum(line.cost_usd for line in day),
+        "month_usd": sum(line.cost_usd for line in month),
+        "day_searches": sum(line.calls for line in day if line.key.kind == UsageKind.SEARCH.value),
+        "day_pages": sum(line.calls for line in day if line.key.kind == UsageKind.PAGE.value),
+    }
+    for name, amount in used.items():
+        if limit := getattr(limits, name):
+            found[scope, name] = max(found.get((scope, name), 0.0), amount / limit)
 
 
 def _is_uncalibrated(state: WorkspaceState, schedule: CalibrationSchedule, now: datetime) -> bool:

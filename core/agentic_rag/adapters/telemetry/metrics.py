@@ -100,6 +100,12 @@ METRICS: tuple[Metric, ...] = (
         ("store",),
     ),
     Metric(
+        "rag_budget_share",
+        MetricKind.GAUGE,
+        "Share used of the ceiling that is used most, of all organisations or workspaces.",
+        ("scope", "ceiling"),
+    ),
+    Metric(
         "rag_replica_snapshots_total",
         MetricKind.COUNTER,
         "Snapshots that a read replica was asked for, by whether it was used, behind or away.",

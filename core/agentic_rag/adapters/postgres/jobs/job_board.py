@@ -21,6 +21,8 @@ from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, Que
 from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.language.tokenizer import TERMS_VERSION
+from agentic_rag.models.billing.usage import UsageKind
+from agentic_rag.models.billing.web_envelope import DEFAULT_CALLS
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LEADER_LOCK = 0x7261675F6A6F6273
@@ -34,6 +36,10 @@ EXACT_SCAN_BYTES = 8 << 20
 """Vectors of a workspace up to this size are scanned exactly: about 10,000 of 384 dimensions, 5 ms."""
 
 TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
+
+BUDGET_SHARES = (
+    "SELECT scope, ceiling, max(share) AS share FROM rag_upkeep_budget_shares($1, $2) GROUP BY scope, ceiling"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +168,10 @@ class PostgresJobBoard:
             if row["status"] is not None:
                 documents[row["status"]] += row["documents"]
         return dict(documents), lag
+
+    async def budget_shares(self) -> dict[tuple[str, str], float]:
+        rows = await self._fetch(BUDGET_SHARES, DEFAULT_CALLS[UsageKind.SEARCH], DEFAULT_CALLS[UsageKind.PAGE])
+        return {(row["scope"], row["ceiling"]): row["share"] for row in rows}
 
     async def aclose(self) -> None:
         self._leading = False
