@@ -21,7 +21,8 @@ DELETE = f"""mutation($id: ID!, $name: String!) {{
   deleteWorkspace(workspaceId: $id, confirmName: $name) {{ {ERASURE} }} }}"""
 CLOSE = f"mutation($name: String!) {{ deleteOrganisation(confirmName: $name) {{ {ERASURE} }} }}"
 PROVE = "query($id: ID!) { proveWorkspaceErased(workspaceId: $id) { erased findings { kind store } } }"
-PROVE_ORGANISATION = "query($id: ID!) { proveTenantErased(id: $id) { erased erasure { subject } } }"
+PROVE_ORGANISATION = """query($id: ID!) {
+  proveTenantErased(id: $id) { erased erasure { subject } workspaces { subject complete } } }"""
 RENAME = """mutation($name: String!) {
   renameOrganisation(name: $name) { organisation { name } userErrors { code path } } }"""
 
@@ -100,6 +101,7 @@ async def test_an_organisation_goes_with_all_its_workspaces(container: Container
 
 
 async def test_a_deleted_organisation_is_proven_gone_by_an_operator_of_the_default_one(container: Container) -> None:
+    key = await a_workspace(container)
     await query(container, CLOSE, {"name": "ours"})
 
     own = await query(container, PROVE_ORGANISATION, {"id": str(ORG)}, token="operator-token")
@@ -109,4 +111,5 @@ async def test_a_deleted_organisation_is_proven_gone_by_an_operator_of_the_defau
 
     assert own["errors"][0]["extensions"]["code"] == "FORBIDDEN"
     assert proof["data"]["proveTenantErased"]["erasure"] == {"subject": str(ORG)}
+    assert proof["data"]["proveTenantErased"]["workspaces"] == [{"subject": key, "complete": True}]
     assert [one["errors"][0]["extensions"]["code"] for one in (never, wrong)] == ["ERASURE_NOT_FOUND", "INVALID_ID"]

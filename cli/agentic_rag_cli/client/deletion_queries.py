@@ -25,7 +25,9 @@ PROVE_WORKSPACE_ERASED = f"""
 query ($workspaceId: ID!) {{ proveWorkspaceErased(workspaceId: $workspaceId) {{ {_PROOF} }} }}
 """
 
-PROVE_TENANT_ERASED = f"query ($id: ID!) {{ proveTenantErased(id: $id) {{ {_PROOF} }} }}"
+PROVE_TENANT_ERASED = f"""
+query ($id: ID!) {{ proveTenantErased(id: $id) {{ {_PROOF} workspaces {{ {_ERASURE} }} }} }}
+"""
 
 _ORGANISATION = "id name externalRef createdAt"
 

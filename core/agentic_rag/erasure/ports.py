@@ -187,8 +187,8 @@ class WorkspaceErasureStore(Protocol):
         """The erasure of a workspace, or of the organisation by its own id; None without one."""
         ...
 
-    async def all(self) -> list[WorkspaceErasure]:
-        """The erasures of the organisation, newest first; at most 1,000."""
+    async def all(self, most: int | None = None) -> list[WorkspaceErasure]:
+        """The erasures of the organisation, newest first; None: without a limit."""
         ...
 
     async def traces(self, subject_id: UUID) -> list[ErasureTrace]:

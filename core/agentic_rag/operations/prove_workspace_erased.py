@@ -28,6 +28,8 @@ class WorkspaceErasureProof:
 
     erasure: WorkspaceErasure
     findings: tuple[Finding, ...]
+    workspaces: tuple[WorkspaceErasure, ...] = ()
+    """Of an organisation the certificates of its workspaces, newest first: no one else can ask for them any more."""
 
     @property
     def is_complete(self) -> bool:
@@ -68,7 +70,7 @@ class ProveWorkspaceErasure:
             except (DependencyUnavailable, Misconfigured) as error:
                 store = error.dependency if isinstance(error, DependencyUnavailable) else "settings"
                 found.append(store_unknown(store, subject, error))
-        return WorkspaceErasureProof(erasure, tuple(found))
+        return WorkspaceErasureProof(erasure, tuple(found), tuple(every) if erasure.is_organisation else ())
 
     async def _cached(self, _: WorkspaceErasure, erased: Sequence[WorkspaceErasure]) -> Sequence[tuple[str, str, str]]:
         counts = {one.subject_id: await self._cache.holding(_ref(one), b"") for one in erased}

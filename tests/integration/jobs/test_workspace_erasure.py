@@ -378,7 +378,8 @@ async def test_nothing_is_left_of_a_deleted_organisation(
     plane: DataPlane, server: asyncpg.Connection, folder: Path
 ) -> None:
     await PostgresOrganisations(plane.pool).ensure_organisation(OTHER_ORG, SECRET)
-    plane.workspace = WorkspaceRef(OTHER_ORG, plane.workspace.workspace_id)
+    first = plane.workspace.workspace_id
+    plane.workspace = WorkspaceRef(OTHER_ORG, first)
     await plane.add_workspace(plane.workspace)
     await fill(plane, server, folder)
     for table in workspace_erasures.ERASED_WITH_ORGANISATION:
@@ -400,7 +401,10 @@ async def test_nothing_is_left_of_a_deleted_organisation(
     assert await rows_left(server, "org_id", OTHER_ORG) == {}
     assert await tables_that_tell(server, f"%{SECRET}%") == []
     assert await files_left(plane) == []
-    assert (await prove(plane, OTHER_ORG)).is_complete
+    proof = await prove(plane, OTHER_ORG)
+    assert proof.is_complete
+    assert [(one.subject_id, one.is_complete) for one in proof.workspaces] == [(late, True), (first, True)]
+    assert proof.workspaces[1].counts["rag_documents"] > 0
     with pytest.raises(NotFound):
         async with plane.database.transaction(OTHER_ORG) as transaction:
             await transaction.workspaces.create(uuid4(), "x", WorkspaceKind.GENERAL, None, WorkspaceSettings())

@@ -77,9 +77,9 @@ class MemoryWorkspaceErasures:
         """The erasure of a workspace, or of the organisation by its own id."""
         return next((one for one in await self.all() if one.subject_id == subject_id), None)
 
-    async def all(self) -> list[WorkspaceErasure]:
+    async def all(self, most: int | None = None) -> list[WorkspaceErasure]:
         """Newest first."""
-        return list(self._working.organisation(self._org_id).erasures)
+        return list(self._working.organisation(self._org_id).erasures[:most])
 
     async def traces(self, subject_id: UUID) -> list[ErasureTrace]:
         """A workspace that is there again."""

@@ -120,8 +120,8 @@ def prove_tenant_erased(
     tenant_id: Annotated[str, typer.Argument(help="The id that the deletion printed.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Search every store for remains of a deleted organisation. Exit code 1 when something is left. No token of it is
-    left, so with `--url` an operator of the default organisation asks.
+    """Search every store for remains of a deleted organisation, and list the certificates of its workspaces. Exit code
+    1 when something is left. No token of it is left, so with `--url` an operator of the default organisation asks.
 
     Example: rag tenant prove-erased 0b7e61f2-5d7c-4c39-9d2e-3f0c1f6f2a11
     """
@@ -172,6 +172,8 @@ def _counted(erasure: dict[str, Any]) -> str:
 
 def _show_proof(subject: str, proof: dict[str, Any], *, as_json: bool) -> None:
     lines = proof_lines(subject, proof, f" since {proof['erasure']['finishedAt']}")
+    for one in proof.get("workspaces", ()):
+        lines.append(f"  {one['subject']}: erased {one['finishedAt'] or 'not yet'}, {_counted(one)}")
     terminal.show(proof, "\n".join(lines), as_json=as_json)
     if not proof["erased"]:
         raise typer.Exit(ExitCode.FAILED)

@@ -14,6 +14,8 @@ from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 from agentic_rag_server.graphql.tenancy.tenants import read_org_id
 
+MOST_LISTED = 1000
+
 
 @strawberry.type(description="A place that keeps something by rule.")
 class KeptPlace:
@@ -38,6 +40,9 @@ class WorkspaceErasureProof:
     erased: bool
     erasure: WorkspaceErasure
     findings: list[Finding]
+    workspaces: list[WorkspaceErasure] = strawberry.field(
+        description="Of an organisation the certificates of all its workspaces, newest first; of a workspace none."
+    )
 
 
 @strawberry.type(description="The erasure that has begun, or why there is none.")
@@ -67,7 +72,13 @@ def _show(erasure: erasures.WorkspaceErasure) -> WorkspaceErasure:
 
 async def _prove(context: RequestContext, org_id: UUID, subject_id: UUID) -> WorkspaceErasureProof:
     proof = await context.parts.prove_workspace_erasure.run(org_id, subject_id)
-    return to_schema(WorkspaceErasureProof, proof, erased=proof.is_complete, erasure=_show(proof.erasure))
+    return to_schema(
+        WorkspaceErasureProof,
+        proof,
+        erased=proof.is_complete,
+        erasure=_show(proof.erasure),
+        workspaces=[_show(one) for one in proof.workspaces],
+    )
 
 
 @strawberry.type
@@ -80,7 +91,7 @@ class WorkspaceErasureQuery:
     async def workspace_erasures(self, info: Info) -> list[WorkspaceErasure]:
         context = info.context
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
-            return [_show(one) for one in await transaction.workspace_erasures.all()]
+            return [_show(one) for one in await transaction.workspace_erasures.all(MOST_LISTED)]
 
     @field(
         Action.DELETE_WORKSPACE,

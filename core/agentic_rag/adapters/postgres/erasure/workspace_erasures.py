@@ -161,7 +161,7 @@ _COLUMNS = "org_id, subject_id, requested_by, requested_at, finished_at, counts,
 
 GET = f"SELECT {_COLUMNS} FROM rag_erasures WHERE org_id = $1 AND subject_id = $2"  # noqa: S608 - a constant
 
-ALL = f"SELECT {_COLUMNS} FROM rag_erasures WHERE org_id = $1 ORDER BY requested_at DESC LIMIT 1000"  # noqa: S608
+ALL = f"SELECT {_COLUMNS} FROM rag_erasures WHERE org_id = $1 ORDER BY requested_at DESC LIMIT $2"  # noqa: S608
 
 # Every table with the column, whichever version of the product made it.
 TABLES_NAMING = """
@@ -256,8 +256,8 @@ class PostgresWorkspaceErasures:
         row = await self._connection.fetchrow(GET, self._org_id, subject_id)
         return None if row is None else _erasure(row)
 
-    async def all(self) -> list[WorkspaceErasure]:
-        return [_erasure(row) for row in await self._connection.fetch(ALL, self._org_id)]
+    async def all(self, most: int | None = None) -> list[WorkspaceErasure]:
+        return [_erasure(row) for row in await self._connection.fetch(ALL, self._org_id, most)]
 
     async def traces(self, subject_id: UUID) -> list[ErasureTrace]:
         await self._connection.execute(SEE_LEAVING)
