@@ -195,6 +195,15 @@ WORD_FILES: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: word(raw("<w:sdt><w:sdtPr/><w:sdtContent><w:r><w:t>Okapi</w:t></w:r></w:sdtContent></w:sdt>")),
         "Okapi",
     ),
+    "letters along a path": (
+        lambda: word(
+            raw(
+                '<w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:textpath string="Okapi  sale"/>'
+                "</v:shape></w:pict></w:r>"
+            )
+        ),
+        "Okapi sale",
+    ),
     "names of a table in a table": (lambda: word(in_cell), "Okapi | n"),
     "header": (lambda: word(around), "Okapi"),
     "table in the footer": (lambda: word(around), "Release Okapia"),

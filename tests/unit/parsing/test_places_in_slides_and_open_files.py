@@ -72,6 +72,15 @@ def hide(slide: Any) -> None:
     slide.shapes.add_textbox(0, 0, 1, 1).text_frame.text = "Okapi"
 
 
+def write_footer(slide: Any) -> None:
+    for kind, text in (("ftr", "Release Okapi"), ("sldNum", "7"), ("dt", "1 May")):
+        xml = (
+            f'<p:sp {P} {A}><p:nvSpPr><p:cNvPr id="9" name="x"/><p:cNvSpPr/><p:nvPr><p:ph type="{kind}"/></p:nvPr>'
+            f"</p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+        )
+        slide.shapes._spTree.append(etree.fromstring(xml))
+
+
 def describe(slide: Any) -> None:
     box = slide.shapes.add_textbox(0, 0, 1, 1)
     box._element.nvSpPr.cNvPr.set("descr", "The Okapi quay at dawn")
@@ -151,6 +160,17 @@ MODERN_COMMENTS = (
     f'<p188:authorLst {MODERN_SPACE}><p188:author id="{{A}}" name="Jane Roe"/></p188:authorLst>',
     (f"{MODERN}/comments", f"{MODERN}/authors"),
 )
+
+
+def test_the_lines_below_slides_are_read_once_without_numbers_and_dates() -> None:
+    def write(slide: Any) -> None:
+        write_footer(slide)
+        write_footer(slide)
+
+    text = text_of(slides(write), "a.pptx")
+
+    assert text.endswith("Header and footer\n\nRelease Okapi")
+    assert text.count("Release Okapi") == 1
 
 
 @pytest.mark.parametrize("written", [OLD_COMMENTS, MODERN_COMMENTS], ids=["old", "modern"])

@@ -10,6 +10,7 @@ from email import policy
 from email.errors import InvalidBase64LengthDefect
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
+from functools import partial
 from typing import cast
 
 from agentic_rag.adapters.parsing.file_types import SourceFile, refuse_encrypted
@@ -17,6 +18,7 @@ from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.adapters.parsing.text.alternatives import add_what_is_new, words_of
 from agentic_rag.adapters.parsing.text.encoding import decode_as, decode_page, decode_text
+from agentic_rag.adapters.parsing.text.uuencoded import split_uuencoded
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, paragraphs_of
 from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
@@ -60,6 +62,9 @@ def _read(source: SourceFile, message: EmailMessage) -> LoadedText:
     for part in parts:
         if not _is_body(part):
             _attach(source, held, part)
+            continue
+        for name, content in split_uuencoded(_text(part))[1]:
+            held.attach_file(name, partial(bytes, content), None)
     source.limits.require_characters(built.length)
     return with_unread(held.finish(subject or None), none_of(pictures, PICTURE))
 
@@ -149,13 +154,17 @@ def _inner_messages(part: Message) -> list[Message]:
 
 
 def _body(part: Message) -> LoadedText:
-    content, charset, is_html = _payload(part), part.get_content_charset(), part.get_content_type() == "text/html"
+    is_html = part.get_content_type() == "text/html"
+    text = _text(part)
+    return body_text(text if is_html else split_uuencoded(text)[0], is_html=is_html)
+
+
+def _text(part: Message) -> str:
+    content, charset = _payload(part), part.get_content_charset()
     refuse_encrypted(content)
     if charset is not None:
-        text = decode_as(content, charset)
-    else:
-        text = decode_page(content) if is_html else decode_text(content)
-    return body_text(strip_unstorable(text), is_html=is_html)
+        return strip_unstorable(decode_as(content, charset))
+    return strip_unstorable(decode_page(content) if part.get_content_type() == "text/html" else decode_text(content))
 
 
 def body_text(text: str, *, is_html: bool) -> LoadedText:

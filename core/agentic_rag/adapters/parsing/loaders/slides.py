@@ -30,6 +30,8 @@ _PRESENTATION = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})
 _FURNITURE = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})
 """Placeholders that repeat on every slide (ECMA-376 Part 1, 19.7.10)."""
+_LINES = frozenset({"ftr", "hdr"})
+"""Those of them that people write; the same text stands on most slides."""
 _RECORDINGS = frozenset({"audio", "video", "media"})
 _DRAWING = f"{OFFICE}/drawingml/2006/main"
 SAMPLE = zip_parts(
@@ -76,6 +78,8 @@ def load(source: SourceFile) -> LoadedText:
             else:
                 pictures |= _large_pictures(package, part)
         lettered = sum(lacks_words(package.read(one), width) for one, width in pictures.items())
+        if built.length:
+            built.add_section("Header and footer", _page_lines(package, slides))
         title = first_heading(built.text(), built.blocks, deepest=1) or named
         held = HeldFiles(source, built, "file", is_aside=True)
         objects = sum(read_embedded(held, package, part) for part in slides) + len(_recordings(package, slides))
@@ -131,6 +135,15 @@ def _read_slide(built: TextBuilder, package: Package, part: str) -> None:
         notes = [shape for shape in _shapes(package.tree(other)) if _placeholder(shape) not in _FURNITURE]
         built.add_section("Notes", [line for shape in notes for line in paragraphs(shape)], level=2)
     built.add_section("Comments", slide_comments(package, _PRESENTATION, part), level=2)
+
+
+def _page_lines(package: Package, slides: Sequence[str]) -> list[str]:
+    """What stands above and below the slides and their notes, each text once."""
+    notes = (other for part in slides for kind, other in package.relations(part).values() if kind == "notesSlide")
+    parts = [*slides, *(one for one in notes if one in package.names)]
+    shapes = [shape for part in parts for shape in _shapes(package.tree(part)) if _placeholder(shape) in _LINES]
+    lines = (line for shape in shapes for line in paragraphs(shape) if any(map(str.isalpha, line)))
+    return [*dict.fromkeys(lines)]
 
 
 def _shapes(slide: ElementTree.Element) -> Iterator[ElementTree.Element]:

@@ -28,6 +28,8 @@ _DECLARES = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T
 UTF-16.
 """
 _DECLARES_ENTITY = re.compile(rb"<\0?!\0?E\0?N\0?T\0?I\0?T\0?Y")
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+"""Begins a namespace or a relation's type in the strict form of Open XML (ISO/IEC 29500 Part 1, annex A)."""
 _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -65,11 +67,13 @@ class Package:
         self.names = frozenset(archive.namelist())
 
     def read(self, name: str) -> bytes:
-        return self._archive.read(name)
+        """A part; names of the strict form of Open XML are those of the usual form."""
+        part = self._archive.read(name)
+        return _STRICT.sub(rf"{OFFICE}/\1/2006/".encode(), part) if name.endswith(_XML) else part
 
     def tree(self, name: str) -> ElementTree.Element:
         """A part as XML. Safe: parts that declare entities were refused."""
-        return ElementTree.fromstring(self._archive.read(name))  # noqa: S314
+        return ElementTree.fromstring(self.read(name))  # noqa: S314
 
     def with_parts(self, replaced: Mapping[str, bytes]) -> bytes:
         """The XML of the package as an archive, some parts of it replaced."""

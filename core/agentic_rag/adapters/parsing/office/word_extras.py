@@ -114,6 +114,8 @@ class WordExtras:
                 return self._lines([self._comments.get(attribute(node, "id"), "")])
             case "docPr":
                 return self._lines([alternative_text(node.get("descr", ""))])
+            case "textpath":  # letters along a path: WordArt of before 2010
+                return self._lines([" ".join(strip_unstorable(node.get("string", "")).split())])
             case "svgBlip" if (part := self._part(node, "embed")) is not None:
                 return self._lines([read_svg(self._package.read(part))[0]])
             case "chart" if (held := self._target(node, "id")) is not None:
