@@ -22,7 +22,7 @@ _PIECE = 16 * 1024
 
 _LOOK_SECONDS = 0.02
 
-_HEAD_SECONDS = 8.0
+_HEAD_SECONDS = 6.0
 
 MOST_FRAMES = 64
 """Fragments of a WebSocket's message. Clients send one, or pieces of some kilobytes."""
@@ -44,7 +44,7 @@ class ConnectionLimits:
     """From the first byte, or from the connection, to the end of the head."""
     body_rate: float = 1000.0
     """Bytes a second, on average over `window_seconds`."""
-    window_seconds: float = 8.0
+    window_seconds: float = 6.0
     pipelined: int = 16
     """Requests of a connection that wait for the answer to an earlier one."""
     idle_seconds: int = 30

@@ -12,7 +12,7 @@ from time import monotonic
 import pytest
 import uvicorn
 
-from agentic_rag_server.connections import ConnectionLimits, connection_limits
+from agentic_rag_server.connections import ConnectionLimits, SocketUse, connection_limits
 from agentic_rag_server.listener import listen
 from agentic_rag_server.run import build_server
 from tests.api.builders import Container
@@ -98,6 +98,14 @@ async def test_a_head_has_so_many_headers() -> None:
 
     assert (fits, too_many) == (200, 431)
     assert door.refused == {"head_count": 1}
+
+
+def test_a_stranger_holds_a_connection_for_clearly_less_than_10_s_by_default() -> None:
+    """What a busy machine adds must fit between these times and the 10 s that are promised."""
+    limits = ConnectionLimits()
+
+    assert max(limits.head_seconds, SocketUse().seconds) + limits.farewell_seconds <= 7
+    assert limits.window_seconds <= 7
 
 
 @pytest.mark.parametrize("pieces", [[], [b"\r\n"] * 9, [HEAD], [HEAD, *[b"X: 1\r\n"] * 9]], ids=str)
