@@ -204,6 +204,22 @@ async def test_a_workspace_says_whether_the_web_may_be_asked_and_null_closes_it(
     assert closed == {"allow": False, "care": 0.5, "recrawlHours": 0, "profile": "GENERAL", "seeds": []}
 
 
+async def test_clients_that_do_not_know_the_reranker_leave_it_as_it_is(container: Container) -> None:
+    made = await a_project(container)
+    look = f'{{ workspace(id: "{made}") {{ settings {{ ragConfig {{ topK similarityThreshold rerank }} }} }} }}'
+
+    await update(container, workspaceId=made, ragConfig={"topK": 3, "similarityThreshold": 0.5, "rerank": 4})
+    await update(container, workspaceId=made, ragConfig={"topK": 6, "similarityThreshold": 0.5})
+    shown = (await query(container, look))["data"]["workspace"]["settings"]["ragConfig"]
+    refused = await update(container, workspaceId=made, ragConfig={"topK": 6, "rerank": 5})
+    await update(container, workspaceId=made, ragConfig=None)
+    taken = (await query(container, look))["data"]["workspace"]["settings"]["ragConfig"]
+
+    assert shown == {"topK": 6, "similarityThreshold": 0.5, "rerank": 4}
+    assert refused["userErrors"][0]["path"] == ["input", "ragConfig", "rerank"]
+    assert taken == {"topK": 5, "similarityThreshold": 0.75, "rerank": 0}
+
+
 async def test_settings_show_what_is_in_force_whoever_decided_it(container: Container) -> None:
     made = [(await query(container, MAKE % (kind, kind)))["data"]["createWorkspace"]["workspace"] for kind in KINDS]
 

@@ -37,6 +37,18 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 }}
 """
 
+RAG_CONFIG = """
+query ($id: ID!) { workspace(id: $id) { settings { ragConfig { topK similarityThreshold rerank } } } }
+"""
+
+SET_RAG_CONFIG = f"""
+mutation ($input: UpdateWorkspaceSettingsInput!) {{
+  updateWorkspaceSettings(input: $input) {{
+    workspace {{ name settings {{ ragConfig {{ topK similarityThreshold rerank }} }} }} {FAULTS}
+  }}
+}}
+"""
+
 WEB_ACCESS = f"""
 mutation ($input: UpdateWorkspaceSettingsInput!) {{
   updateWorkspaceSettings(input: $input) {{

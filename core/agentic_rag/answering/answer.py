@@ -173,6 +173,8 @@ class SearchSettings:
     """As `workspaces.settings.RagConfig`; 0: none."""
     similarity_exponent: float | None = None
     """Of the scale of similarities, as it was measured for the workspace; None: the model's."""
+    rerank: int = 0
+    """As `workspaces.settings.RagConfig`; 0 where the process has its own reranker, or no reader."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from agentic_rag.documents.where import MAX_FILTER_VALUES, MAX_GLOBS
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
+from agentic_rag.retrieval.rerank import name_at
 from agentic_rag.workspaces.settings import RagConfig
 
 MAX_TOP_K = 50
@@ -50,7 +51,9 @@ class AnswerDefaults:
     diversity: float = 0.0
     """As `retrieval.selection.SelectionRules`."""
     reranker: str | None = None
-    """The name of the active reranker."""
+    """The name of the reranker of every search."""
+    wished_reranker: str | None = None
+    """The name of the one that workspaces may wish for; None: their wish has no effect."""
     gate: GateRules = GateRules()
     """The bounds of the gate but for the policy, which each level narrows."""
     outside: str = ""
@@ -63,7 +66,7 @@ class AnswerDefaults:
         return (
             f"{self.top_k} {self.min_score!r} {self.max_context_tokens} {self.use_tools} {self.fusion.value} {shares} "
             f"{self.support_threshold!r} {self.per_document} {self.use_hyde} {self.chat} "
-            f"{self.diversity!r} {self.reranker} {self.gate} {self.outside}"
+            f"{self.diversity!r} {self.reranker} {self.wished_reranker} {self.gate} {self.outside}"
         )
 
 
@@ -97,6 +100,8 @@ def effective(
     timeout_ms = defaults.model_timeout_ms if has_model else defaults.timeout_ms
     top_k = defaults.top_k if config is None else config.top_k
     similarity_threshold = 0.0 if config is None else config.similarity_threshold
+    wished = defaults.wished_reranker
+    rerank = 0 if config is None or wished is None or defaults.reranker is not None else config.rerank
     search = SearchSettings(
         top_k=top_k if options.top_k is None else options.top_k,
         min_score=defaults.min_score if options.min_score is None else options.min_score,
@@ -105,7 +110,8 @@ def effective(
         per_document=(defaults.per_document if options.per_document is None else options.per_document) or None,
         diversity=defaults.diversity if options.diversity is None else options.diversity,
         filter=options.filter,
-        reranker=defaults.reranker,
+        reranker=name_at(wished, rerank) if rerank and wished is not None else defaults.reranker,
+        rerank=rerank,
         similarity_threshold=similarity_threshold if options.min_similarity is None else options.min_similarity,
         similarity_exponent=similarity_exponent,
     )

@@ -40,4 +40,5 @@ def build_query(
         if space is None
         else min_cosine(settings.similarity_threshold, space, settings.similarity_exponent),
         title_query=title_query,
+        rerank=settings.rerank,
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
 
+from agentic_rag.adapters.onnx.reader_reranker import ReaderReranker
 from agentic_rag.adapters.onnx.unit_reader import find_reader
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
 from agentic_rag.adapters.web.first_use import FetcherAtFirstUse
@@ -71,7 +72,9 @@ class AnsweringParts(DocumentParts):
 
     def _retrieve_told_to(self, telemetry: Telemetry) -> Retrieve:
         rerank = None if self._reranker is None else Rerank(self._reranker, RERANK_SECONDS, telemetry)
-        return Retrieve(telemetry, rerank=rerank)
+        reader = self._reader_reranker
+        wished = None if reader is None else Rerank(reader, RERANK_SECONDS, telemetry)
+        return Retrieve(telemetry, rerank=rerank, wished=wished)
 
     @cached_property
     def recall_check(self) -> MeasureRecall:
@@ -192,6 +195,7 @@ class AnsweringParts(DocumentParts):
             support_threshold=settings.min_support,
             chat=" ".join(sorted(task.value for task in self.settings.models.tasks)),
             reranker=None if self._reranker is None else self._reranker.name,
+            wished_reranker=None if self._reader_reranker is None else self._reader_reranker.name,
             gate=GateRules(
                 mode=mode,
                 trial=trial,
@@ -214,6 +218,11 @@ class AnsweringParts(DocumentParts):
             # In a thread: it waits for a reading under way.
             self.memory.holds_late(partial(asyncio.to_thread, reader.drop))
         return reader
+
+    @cached_property
+    def _reader_reranker(self) -> ReaderReranker | None:
+        """What workspaces may wish for (`RagConfig.rerank`); None without the reader."""
+        return None if self.unit_reader is None else ReaderReranker(self.unit_reader)
 
     @property
     def _tools(self) -> tuple[Tool, ...]:

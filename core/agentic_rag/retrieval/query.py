@@ -44,6 +44,8 @@ class RetrievalQuery:
     diversity: float = 0.0
     min_cosine: float = 0.0
     """Minimum cosine of a passage; 0 for none. It has no effect without a vector."""
+    rerank: int = 0
+    """The first passages that the reranker of workspaces that wish for one puts in order; 0: none."""
     title_query: str = ""
     """The question with the words that name documents; `text` is used when it is empty."""
 

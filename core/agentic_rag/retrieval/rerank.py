@@ -27,23 +27,33 @@ class RerankResult:
     degraded: tuple[Dependency, ...] = ()
 
 
+def name_at(name: str, depth: int) -> str:
+    """What runs call a reranker that orders the first `depth` passages because their workspace wishes so."""
+    return f"{name}:{depth}"
+
+
 class Rerank:
     """A reranker with the seconds it may take for one search."""
 
-    def __init__(self, reranker: Reranker, seconds: float, telemetry: Telemetry) -> None:
+    def __init__(self, reranker: Reranker, seconds: float, telemetry: Telemetry, depth: int | None = None) -> None:
         self._reranker = reranker
         self._seconds = seconds
         self._telemetry = telemetry
+        self._depth = depth
+
+    def at(self, depth: int) -> Rerank:
+        """The same for another number of passages."""
+        return Rerank(self._reranker, self._seconds, self._telemetry, depth)
 
     @property
     def name(self) -> str:
         """What runs call it."""
-        return self._reranker.name
+        return self._reranker.name if self._depth is None else name_at(self._reranker.name, self._depth)
 
     @property
     def depth(self) -> int:
         """How many candidates it wants to see."""
-        return self._reranker.depth
+        return self._reranker.depth if self._depth is None else self._depth
 
     async def order(self, question: str, found: Found) -> RerankResult:
         """The first `depth` passages by the reranker's figures, ties as they were.

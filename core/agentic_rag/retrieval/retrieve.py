@@ -76,9 +76,11 @@ class Retrieve:
     what the process does not hold.
     """
 
-    def __init__(self, telemetry: Telemetry, rerank: Rerank | None = None) -> None:
+    def __init__(self, telemetry: Telemetry, rerank: Rerank | None = None, wished: Rerank | None = None) -> None:
+        """`rerank` orders what every search finds; without one `wished` does for queries that say so (`rerank`)."""
         self._telemetry = telemetry
         self._rerank = rerank
+        self._wished = wished
 
     async def run(self, snapshot: CorpusSnapshot, query: RetrievalQuery) -> RetrievalResult:
         """The best passages for a query.
@@ -86,12 +88,13 @@ class Retrieve:
         Errors: `DependencyUnavailable` (database), `SpaceMismatch` when the vector is not of the workspace's space.
         """
         rules = query.rules
-        wanted = rules.candidate_count if self._rerank is None else max(rules.candidate_count, self._rerank.depth)
+        rerank = self._rerank_of(query.rerank)
+        wanted = rules.candidate_count if rerank is None else max(rules.candidate_count, rerank.depth)
         ranking, found = await self._rank_with_texts(snapshot, query, max(wanted, SHOWN_CANDIDATES))
         found, further = found[:wanted], found[wanted:]
         degraded = ranking.degraded
-        if self._rerank is not None:
-            reranked = await self._rerank.order(query.text, found)
+        if rerank is not None:
+            reranked = await rerank.order(query.text, found)
             found, degraded = reranked.passages, (*degraded, *reranked.degraded)
         cosines: Mapping[int, float] = {}
         if rules.has_min_similarity:
@@ -120,19 +123,25 @@ class Retrieve:
             if not snapshot.documents.has_stale_titles:
                 return ranking, found
 
-    @property
-    def reranker(self) -> str | None:
-        """The name of the reranker in force."""
-        return None if self._rerank is None else self._rerank.name
+    def reranker(self, wished: int = 0) -> str | None:
+        """The name of the reranker in force where the workspace wishes so many passages ordered."""
+        rerank = self._rerank_of(wished)
+        return None if rerank is None else rerank.name
+
+    def _rerank_of(self, wished: int) -> Rerank | None:
+        if self._rerank is not None or self._wished is None or not wished:
+            return self._rerank
+        return self._wished.at(wished)
 
     async def rerank_order(self, snapshot: CorpusSnapshot, query: RetrievalQuery, ranking: Ranking) -> list[int]:
         """The ordinals of a ranking as the reranker orders them; as they were without one, or when it fails."""
         order = [one.ordinal for one in ranking.candidates]
-        if self._rerank is None:
+        rerank = self._rerank_of(query.rerank)
+        if rerank is None:
             return order
-        depth = self._rerank.depth
+        depth = rerank.depth
         found = await _with_texts(snapshot, query, replace(ranking, candidates=list(ranking.candidates)[:depth]))
-        reranked = await self._rerank.order(query.text, found)
+        reranked = await rerank.order(query.text, found)
         return [*(candidate.ordinal for _, candidate in reranked.passages), *order[depth:]]
 
     async def rank(self, snapshot: CorpusSnapshot, query: RetrievalQuery, limit: int | None = None) -> Ranking:

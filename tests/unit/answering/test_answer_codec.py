@@ -154,7 +154,7 @@ def test_an_answer_that_the_former_codec_stored_is_read_whole() -> None:
     for citation in (stored["citations"][0], stored["abstention"]["nearest"][0]):
         citation |= {"published": None, "is_recognised": False}
     stored["debug"] |= {"chat": None, "certainty": None, "usage": []}  # Younger than the stored answer.
-    stored["debug"]["search"] |= {"similarity_exponent": None}
+    stored["debug"]["search"] |= {"similarity_exponent": None, "rerank": 0}
     stored["debug"]["tool_calls"] = [{**one, "document_id": None} for one in stored["debug"]["tool_calls"]]
     stored["outside"] = None
     stored["gate"] |= {"care": 0.5}

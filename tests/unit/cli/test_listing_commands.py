@@ -249,3 +249,17 @@ def test_a_workspace_is_shared_with_those_named_and_with_all_again() -> None:
     assert [json.loads(writers.stdout)[name] for name in ("readers", "writers")] == [None, ["user:ada"]]
     assert unsaid.exit_code == 2
     assert "Write `user:NAME`, `key:NAME`, `group:NAME`" in wrong.stderr
+
+
+def test_a_workspace_says_which_passages_its_searches_bring() -> None:
+    at = terminal()
+
+    begun = at.rag("workspace", "passages", "handbook").stdout
+    changed = json.loads(at.rag("workspace", "passages", "handbook", "--rerank", "3", "--json").stdout)
+    further = at.rag("workspace", "passages", "handbook", "--top-k", "6", "--min-similarity", "0.5").stdout
+
+    assert "at most 8 passages, similarity from 0 on; their order is that of the search" in begun
+    assert changed == {"topK": 8, "similarityThreshold": 0.0, "rerank": 3}
+    assert "at most 6 passages, similarity from 0.5 on; the reader orders the first 3" in further
+    assert at.rag("workspace", "passages", "handbook", "--rerank", "9").exit_code == 2
+    assert "`rerank` takes 0 or 2 to 4." in at.rag("workspace", "passages", "handbook", "--rerank", "1").output

@@ -58,6 +58,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "tenant prove-erased": [ID],
     "workspace create": ["handbook"],
     "workspace keep": ["handbook"],
+    "workspace passages": ["handbook"],
     "workspace web": ["handbook", "--allow"],
     "doc set": ["a.md", "--tag", "hr"],
     "doc chunks": ["a.md"],

@@ -23,6 +23,7 @@ from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.candidates import Passage
 from agentic_rag.retrieval.rerank import Rerank
 from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.workspaces.settings import RagConfig
 
 QUESTION = "Who founded the Norrland Hockey League?"
 Judge = Callable[[str, Sequence[Passage]], Awaitable[Sequence[float]]]
@@ -51,14 +52,28 @@ def corpus() -> Corpus:
     return made
 
 
-async def answered(judge: Judge | None, *, depth: int = 10, top_k: int = 8, seconds: float = 5.0) -> Answer:
+async def answered(
+    judge: Judge | None,
+    *,
+    depth: int = 10,
+    top_k: int = 8,
+    seconds: float = 5.0,
+    wished: Judge | None = None,
+    config: RagConfig | None = None,
+) -> Answer:
+    """`wished` judges where the workspace wishes so."""
     telemetry = Telemetry()
     database: Any = corpus()
+    database.rag_config = config
     runs, cache = Runs(), AnswerCache()
     recorder = RunRecorder(database, runs, cache, telemetry)
     ports = AnswerPorts(database, cache, runs, only(Embedder()), telemetry, Clock(), Ids())
     rerank = None if judge is None else Rerank(Judging(judge, depth), seconds, telemetry)
-    answer = answer_question(ports, recorder, AnswerDefaults(), retrieve=Retrieve(telemetry, rerank=rerank))
+    other = None if wished is None else Rerank(Judging(wished), seconds, telemetry)
+    defaults = AnswerDefaults(
+        reranker=None if judge is None else "tests", wished_reranker=None if wished is None else "tests"
+    )
+    answer = answer_question(ports, recorder, defaults, retrieve=Retrieve(telemetry, rerank=rerank, wished=other))
     run = await answer.ask(PRINCIPAL, Question(WORKSPACE, QUESTION, options=AnswerOptions(top_k=top_k)))
     await recorder.aclose()
     if run.answer.degraded:
@@ -158,3 +173,39 @@ async def test_a_late_reranker_that_will_not_stop_is_left_behind() -> None:
     released.set()
 
     assert degraded.degraded == (Dependency.RERANKER,)
+
+
+async def test_a_workspace_has_the_first_passages_of_its_searches_ordered() -> None:
+    plain = await answered(None)
+    left = await answered(None, wished=in_reverse, config=RagConfig(8, 0.0))
+    ordered = await answered(None, wished=in_reverse, config=RagConfig(8, 0.0, rerank=2))
+
+    found = titles(plain)
+    assert titles(left) == found
+    assert titles(ordered) == [found[1], found[0], *found[2:]]
+    assert left.debug.search is not None
+    assert left.debug.search.reranker is None
+    assert ordered.debug.search is not None
+    assert ordered.debug.search.reranker == "tests:2"
+
+
+async def test_a_wish_has_no_effect_without_a_reranker_and_beside_that_of_the_process() -> None:
+    config = RagConfig(8, 0.0, rerank=2)
+    plain, without = await answered(None), await answered(None, config=config)
+    both = await answered(in_reverse, wished=broken, config=config)
+
+    assert titles(without) == titles(plain)
+    assert without.debug.search is not None
+    assert (without.debug.search.reranker, without.debug.search.rerank) == (None, 0)
+    assert titles(both) == titles(plain)[::-1]
+    assert both.debug.search is not None
+    assert both.debug.search.reranker == "tests"
+
+
+def test_the_name_of_a_wished_reranker_tells_how_many_passages_it_orders() -> None:
+    # As runs keep it, and `rag explain` compares.
+    silent = Telemetry()
+    wished = Retrieve(silent, wished=Rerank(Judging(in_reverse), 1.0, silent))
+    own = Retrieve(silent, rerank=Rerank(Judging(in_reverse), 1.0, silent), wished=Rerank(Judging(broken), 1.0, silent))
+
+    assert [wished.reranker(), wished.reranker(2), own.reranker(2)] == [None, "tests:2", "tests"]

@@ -13,7 +13,9 @@ from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.models.embedding.space import min_cosine
+from agentic_rag.workspaces.rag_config import MAX_RERANKED
 from agentic_rag.workspaces.settings import RagConfig
 
 QUESTION = "At which wave height is crew transfer suspended?"
@@ -104,3 +106,12 @@ async def test_a_change_takes_effect_with_the_next_question(world: World) -> Non
 
     assert [one.cache for one in (first, second, third)] == [CacheOutcome.MISS, CacheOutcome.MISS, CacheOutcome.HIT]
     assert second.answer.outcome is Outcome.ABSTAINED
+
+
+@pytest.mark.parametrize("passages", [-1, 1, MAX_RERANKED + 1])
+def test_a_reranker_orders_none_or_a_few_passages(passages: int) -> None:
+    assert [RagConfig(rerank=one).rerank for one in (0, 2, MAX_RERANKED)] == [0, 2, MAX_RERANKED]
+    with pytest.raises(InvalidInput) as refused:
+        RagConfig(rerank=passages)
+
+    assert refused.value.path == ("ragConfig", "rerank")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from agentic_rag.tenancy.principals import validate_name
+from agentic_rag.workspaces.rag_config import MAX_RERANKED, MAX_RESULTS
 from agentic_rag.workspaces.web_profiles import ProfileName
 from agentic_rag_cli.client import queries, web_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
@@ -143,6 +144,47 @@ def keep(
     kept = on_graphql(context, change)["workspace"]["settings"]
     rows = [(what, "default" if days is None else days) for what, days in kept.items()]
     terminal.show(kept, terminal.table(("KEPT", "DAYS"), rows), as_json=as_json)
+
+
+@app.command("passages")
+def passages(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The workspace.")],
+    top_k: Annotated[int | None, typer.Option(min=1, max=MAX_RESULTS, help="Most passages of a search.")] = None,
+    min_similarity: Annotated[
+        float | None, typer.Option(min=0, max=1, help="The least similarity to the question.")
+    ] = None,
+    rerank: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=MAX_RERANKED,
+            help="The first passages that the reader puts in order, 2 or more; 0: none.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Set which passages the searches of a workspace bring; without options show it.
+
+    Example: rag workspace passages handbook --rerank 4
+    """
+    wished = {"topK": top_k, "similarityThreshold": min_similarity, "rerank": rerank}
+    changes = {what: value for what, value in wished.items() if value is not None}
+
+    async def change(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(name)
+        found = await client.fetch(queries.RAG_CONFIG, id=chosen)
+        held: dict[str, Any] = found["settings"]["ragConfig"]
+        if not changes:
+            return held
+        given = {"workspaceId": chosen, "ragConfig": {**held, **changes}}
+        changed = await client.fetch(queries.SET_RAG_CONFIG, input=given)
+        return changed["workspace"]["settings"]["ragConfig"]
+
+    held = on_graphql(context, change)
+    order = f"the reader orders the first {held['rerank']}" if held["rerank"] else "their order is that of the search"
+    line = f"{name}: at most {held['topK']} passages, similarity from {held['similarityThreshold']:g} on; {order}"
+    terminal.show(held, line, as_json=as_json)
 
 
 @app.command("web")

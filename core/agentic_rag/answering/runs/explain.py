@@ -201,11 +201,14 @@ class ExplainRun:
     def _has_reranking(self, run: Run) -> bool:
         """True when the run's reranker ordered its searches and is available now."""
         name = _settings(run).reranker
-        return name is not None and name == self.retrieve.reranker and Dependency.RERANKER not in run.answer.degraded
+        return name is not None and name == self._reranker_now(run) and Dependency.RERANKER not in run.answer.degraded
 
     def _missing_reranker(self, run: Run) -> str | None:
         name = _settings(run).reranker
-        return name if name != self.retrieve.reranker and Dependency.RERANKER not in run.answer.degraded else None
+        return name if name != self._reranker_now(run) and Dependency.RERANKER not in run.answer.degraded else None
+
+    def _reranker_now(self, run: Run) -> str | None:
+        return self.retrieve.reranker(_settings(run).rerank)
 
     async def _vectors(self, run: Run, space: RegisteredSpace | None) -> _Vectors:
         """The vector of each search as the run embedded it; a part that waited for another has the whole question's."""

@@ -11,10 +11,11 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.models.embedding.similarity import published_thresholds
+from agentic_rag.workspaces import rag_config, web_access
 from agentic_rag.workspaces import settings as workspace_settings
-from agentic_rag.workspaces import web_access
 from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
+from agentic_rag.workspaces.rag_config import MAX_RERANKED
 from agentic_rag.workspaces.web_profiles import ProfileName
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.auth.rules import Sight
@@ -35,6 +36,10 @@ class RagConfig:
     similarity_threshold: float = strawberry.field(
         description="On the scale of `similarity`: of the passages that answer, 0.7 keeps 95 in 100 and 0.75 keeps 90. "
         + published_thresholds()
+    )
+    rerank: int = strawberry.field(
+        description="The first passages of a search that the shipped reader puts in order; 0: none, and without effect "
+        "where the server embeds without a model."
     )
 
 
@@ -134,6 +139,9 @@ class RagConfigInput:
     top_k: int = strawberry.field(default=5, description="1 to 50.")
     similarity_threshold: float = strawberry.field(
         default=0.7, description="0 to 1; 0.7 keeps 95 in 100 of the passages that answer, 0.75 keeps 90."
+    )
+    rerank: int | None = strawberry.field(
+        default=None, description=f"0 (none) or 2 to {MAX_RERANKED}; null keeps what is set."
     )
 
 
@@ -240,12 +248,19 @@ def _apply_settings(
         )
     try:
         if (config := wished.rag_config) is not strawberry.UNSET:
-            changes["rag_config"] = config and workspace_settings.RagConfig(config.top_k, config.similarity_threshold)
+            changes["rag_config"] = config and _rag_config(before.rag_config, config)
         if (web := wished.web) is not strawberry.UNSET:
             changes["web"] = _web_access(before.web, web) if web else web_access.WebAccess()
         return replace(before, **changes)
     except InvalidInput as error:
         raise InvalidInput(error.message, code=error.code, path=("input", *error.path)) from error
+
+
+def _rag_config(before: rag_config.RagConfig | None, wished: RagConfigInput) -> rag_config.RagConfig:
+    kept = 0 if before is None else before.rerank
+    return rag_config.RagConfig(
+        wished.top_k, wished.similarity_threshold, kept if wished.rerank is None else wished.rerank
+    )
 
 
 def _web_access(before: web_access.WebAccess, wished: WebAccessInput) -> web_access.WebAccess:

@@ -46,7 +46,7 @@ export const WORKSPACE = /* GraphQL */ `
       id name kind corpusVersion createdAt externalRef readers writers
       settings {
         chunkProfile embeddingDimensions inlineGuidelines historyDays runsDays jobsDays auditDays usageDays
-        ragConfig { topK similarityThreshold }
+        ragConfig { topK similarityThreshold rerank }
         web { allow care recrawlHours profile }
       }
     }

@@ -71,6 +71,9 @@ class RagSettings extends Part {
       profile: data.get("profile"),
     };
     if (Object.entries(web).some(([name, value]) => settings.web[name] !== value)) input.web = web;
+    const { topK, similarityThreshold, rerank } = settings.ragConfig;
+    const first = Number(data.get("rerank"));
+    if (first !== rerank) input.ragConfig = { topK, similarityThreshold, rerank: first };
     return this.act("keep", UPDATE_WORKSPACE, { input }, "The settings are kept.");
   }
 
@@ -154,6 +157,15 @@ class RagSettings extends Part {
                     ${[["", "by default"], ["default", "for people"], ["small", "small passages"], ["agent", "for agents"]].map(
                       ([value, text]) =>
                         html`<option value=${value} ?selected=${(settings.chunkProfile ?? "") === value}>${text}</option>`,
+                    )}
+                  </select>
+                </label>
+                <label>
+                  <span>Which passages come first</span>
+                  <select name="rerank">
+                    ${[[0, "as the search finds them"], ...[2, 3, 4].map((one) => [one, `a model orders the first ${one}`])].map(
+                      ([value, text]) =>
+                        html`<option value=${value} ?selected=${settings.ragConfig.rerank === value}>${text}</option>`,
                     )}
                   </select>
                 </label>
