@@ -37,23 +37,13 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 }}
 """
 
-RAG_CONFIG = """
-query ($id: ID!) { workspace(id: $id) { settings { ragConfig { topK similarityThreshold rerank } } } }
-"""
+_RAG_CONFIG = "settings { ragConfig { topK similarityThreshold rerank } }"
+
+RAG_CONFIG = f"query ($id: ID!) {{ workspace(id: $id) {{ {_RAG_CONFIG} }} }}"
 
 SET_RAG_CONFIG = f"""
 mutation ($input: UpdateWorkspaceSettingsInput!) {{
-  updateWorkspaceSettings(input: $input) {{
-    workspace {{ name settings {{ ragConfig {{ topK similarityThreshold rerank }} }} }} {FAULTS}
-  }}
-}}
-"""
-
-WEB_ACCESS = f"""
-mutation ($input: UpdateWorkspaceSettingsInput!) {{
-  updateWorkspaceSettings(input: $input) {{
-    workspace {{ name settings {{ web {{ allow care recrawlHours profile seeds }} }} }} {FAULTS}
-  }}
+  updateWorkspaceSettings(input: $input) {{ workspace {{ {_RAG_CONFIG} }} {FAULTS} }}
 }}
 """
 

@@ -26,6 +26,14 @@ WEB_BUDGETS = """
 query ($workspaceId: ID!) { webBudgets(workspaceId: $workspaceId) { scope kind limit used resetsAt } }
 """
 
+WEB_ACCESS = f"""
+mutation ($input: UpdateWorkspaceSettingsInput!) {{
+  updateWorkspaceSettings(input: $input) {{
+    workspace {{ name settings {{ web {{ allow care recrawlHours profile seeds }} }} }} {FAULTS}
+  }}
+}}
+"""
+
 ALLOW_ORGANISATION = """
 mutation { setFeature(flag: WEB_ACCESS, on: true) { organisation { name } } }
 """

@@ -224,7 +224,7 @@ def web(
         if seed is not None:
             access["seeds"] = [one for one in seed if one.strip()]
         wished = {"workspaceId": await client.workspace_id(name), "web": access}
-        changed = await client.fetch(queries.WEB_ACCESS, input=wished)
+        changed = await client.fetch(web_queries.WEB_ACCESS, input=wished)
         if allow and organisation:
             await client.fetch(web_queries.ALLOW_ORGANISATION)
         return changed
