@@ -37,16 +37,6 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 }}
 """
 
-_RAG_CONFIG = "settings { ragConfig { topK similarityThreshold rerank } }"
-
-RAG_CONFIG = f"query ($id: ID!) {{ workspace(id: $id) {{ {_RAG_CONFIG} }} }}"
-
-SET_RAG_CONFIG = f"""
-mutation ($input: UpdateWorkspaceSettingsInput!) {{
-  updateWorkspaceSettings(input: $input) {{ workspace {{ {_RAG_CONFIG} }} {FAULTS} }}
-}}
-"""
-
 _DOCUMENT = """
 id sourcePath title url fileName mediaType size status withdrawn missing
 unreadPages { count pages numbers unit } recognisedPages { count pages numbers }
