@@ -189,3 +189,13 @@ mutation ($input: SetProviderKeyInput!) {{
 """
 
 ROTATE_MASTER_KEY = f"mutation {{ rotateMasterKey {{ active rewrapped unreadable {FAULTS} }} }}"
+
+_RAG_CONFIG = "settings { ragConfig { topK similarityThreshold rerank } }"
+
+RAG_CONFIG = f"query ($id: ID!) {{ workspace(id: $id) {{ {_RAG_CONFIG} }} }}"
+
+SET_RAG_CONFIG = f"""
+mutation ($input: UpdateWorkspaceSettingsInput!) {{
+  updateWorkspaceSettings(input: $input) {{ workspace {{ {_RAG_CONFIG} }} {FAULTS} }}
+}}
+"""

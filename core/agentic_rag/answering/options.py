@@ -21,7 +21,7 @@ from agentic_rag.documents.where import MAX_FILTER_VALUES, MAX_GLOBS
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
-from agentic_rag.retrieval.rerank import name_at
+from agentic_rag.workspaces.rag_config import reranker_name
 from agentic_rag.workspaces.settings import RagConfig
 
 MAX_TOP_K = 50
@@ -110,7 +110,7 @@ def effective(
         per_document=(defaults.per_document if options.per_document is None else options.per_document) or None,
         diversity=defaults.diversity if options.diversity is None else options.diversity,
         filter=options.filter,
-        reranker=name_at(wished, rerank) if rerank and wished is not None else defaults.reranker,
+        reranker=reranker_name(wished, rerank) if rerank and wished is not None else defaults.reranker,
         rerank=rerank,
         similarity_threshold=similarity_threshold if options.min_similarity is None else options.min_similarity,
         similarity_exponent=similarity_exponent,

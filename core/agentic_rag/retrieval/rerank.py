@@ -12,6 +12,7 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.retrieval.candidates import Candidate, Passage
 from agentic_rag.retrieval.ports import Reranker
+from agentic_rag.workspaces.rag_config import reranker_name
 
 GOODBYE_SECONDS = 0.05
 """What a cancelled reranker may take to end; then it is left behind."""
@@ -25,11 +26,6 @@ class RerankResult:
 
     passages: Found
     degraded: tuple[Dependency, ...] = ()
-
-
-def name_at(name: str, depth: int) -> str:
-    """What runs call a reranker that orders the first `depth` passages because their workspace wishes so."""
-    return f"{name}:{depth}"
 
 
 class Rerank:
@@ -48,7 +44,7 @@ class Rerank:
     @property
     def name(self) -> str:
         """What runs call it."""
-        return self._reranker.name if self._depth is None else name_at(self._reranker.name, self._depth)
+        return self._reranker.name if self._depth is None else reranker_name(self._reranker.name, self._depth)
 
     @property
     def depth(self) -> int:

@@ -31,3 +31,8 @@ class RagConfig:
             raise InvalidInput("`similarityThreshold` takes 0 to 1.", path=("ragConfig", "similarityThreshold"))
         if self.rerank not in (0, *range(2, MAX_RERANKED + 1)):
             raise InvalidInput(f"`rerank` takes 0 or 2 to {MAX_RERANKED}.", path=("ragConfig", "rerank"))
+
+
+def reranker_name(name: str, passages: int) -> str:
+    """What runs call a reranker that orders so many passages because their workspace wishes so."""
+    return f"{name}:{passages}"

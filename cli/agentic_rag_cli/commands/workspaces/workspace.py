@@ -9,7 +9,7 @@ import typer
 from agentic_rag.tenancy.principals import validate_name
 from agentic_rag.workspaces.rag_config import MAX_RERANKED, MAX_RESULTS
 from agentic_rag.workspaces.web_profiles import ProfileName
-from agentic_rag_cli.client import queries, settings_queries, web_queries
+from agentic_rag_cli.client import operator_queries, queries, web_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.workspaces.deletion import delete_workspace, list_erasures, prove_workspace_erased
 from agentic_rag_cli.options import JsonOption
@@ -173,12 +173,12 @@ def passages(
 
     async def change(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(name)
-        found = await client.fetch(settings_queries.RAG_CONFIG, id=chosen)
+        found = await client.fetch(operator_queries.RAG_CONFIG, id=chosen)
         held: dict[str, Any] = found["settings"]["ragConfig"]
         if not changes:
             return held
         given = {"workspaceId": chosen, "ragConfig": {**held, **changes}}
-        changed = await client.fetch(settings_queries.SET_RAG_CONFIG, input=given)
+        changed = await client.fetch(operator_queries.SET_RAG_CONFIG, input=given)
         return changed["workspace"]["settings"]["ragConfig"]
 
     held = on_graphql(context, change)
