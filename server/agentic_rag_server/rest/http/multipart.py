@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,20 +61,18 @@ def is_multipart(request: Request) -> bool:
 
 
 class MultipartBody:
-    """The parts of one request, whose whole body may have `most` bytes."""
+    """The parts of one request, whose whole body may have `most` bytes. Nothing that it holds refers back to it: a
+    request is freed with its last user, whenever cyclic garbage is collected next.
+    """
 
     def __init__(self, request: Request, most: int) -> None:
         """Errors: `ContentUnsupported` code UNSUPPORTED_MEDIA_TYPE, `UploadTooLarge` when the body says it is."""
-        self._request = request
-        self._most = most
-        self._waiting: deque[tuple[_Event, bytes]] = deque()
-        self._events = self._arriving()
+        self._events = _arriving(request, most)
         self._parts = 0
         self._in_part = False
-        self._parser = self._new_parser()
         declared = request.headers.get("content-length", "")
         if declared.isascii() and declared.isdigit() and int(declared[:20]) > most:
-            raise self._too_large()
+            raise _too_large(most)
 
     async def parts(self) -> AsyncIterator[Part]:
         """Each part in turn. Errors: `InvalidInput` code MULTIPART_INVALID, also for a body that breaks off;
@@ -83,6 +81,7 @@ class MultipartBody:
         while True:
             event, _ = await anext(self._events)
             if event is _Event.CLOSE:
+                await self._events.aclose()
                 return
             if event is _Event.BEGIN:
                 self._parts += 1
@@ -124,46 +123,58 @@ class MultipartBody:
             elif event is _Event.DATA:
                 yield data
 
-    async def _arriving(self) -> AsyncIterator[tuple[_Event, bytes]]:
-        size = 0
-        try:
-            async for chunk in self._request.stream():
-                size += len(chunk)
-                if size > self._most:
-                    raise self._too_large()
-                if chunk:
-                    self._parser.write(chunk)
-                while self._waiting:
-                    yield self._waiting.popleft()
-        except FormParserError as wrong:
-            raise _invalid("it does not follow RFC 7578") from wrong
-        except ClientDisconnect as gone:
-            raise InvalidInput("The request ended before its body did.", code="CLIENT_GONE") from gone
-        raise _invalid("it ends before its last boundary")
 
-    def _new_parser(self) -> MultipartParser:
-        if not is_multipart(self._request):
-            raise ContentUnsupported(f"Send the file as `{MEDIA_TYPE}`.", code="UNSUPPORTED_MEDIA_TYPE")
-        _, options = parse_options_header(self._request.headers["content-type"])
-        boundary = options.get(b"boundary", b"")
-        if not 1 <= len(boundary) <= MAX_BOUNDARY_CHARACTERS:
-            raise _invalid("its Content-Type names no boundary")
-        callbacks: Any = {
-            "on_part_begin": lambda: self._note(_Event.BEGIN),
-            "on_header_field": lambda data, start, end: self._note(_Event.NAME, data[start:end]),
-            "on_header_value": lambda data, start, end: self._note(_Event.VALUE, data[start:end]),
-            "on_headers_finished": lambda: self._note(_Event.HEADERS),
-            "on_part_data": lambda data, start, end: self._note(_Event.DATA, data[start:end]),
-            "on_part_end": lambda: self._note(_Event.END),
-            "on_end": lambda: self._note(_Event.CLOSE),
-        }
-        return MultipartParser(boundary, callbacks)
+def _arriving(request: Request, most: int) -> AsyncGenerator[tuple[_Event, bytes]]:
+    """The events of a body, as it arrives. Errors: as of `MultipartBody`."""
+    waiting: deque[tuple[_Event, bytes]] = deque()
+    return _events(request, _parser_into(waiting, request), waiting, most)
 
-    def _note(self, event: _Event, data: bytes = b"") -> None:
-        self._waiting.append((event, data))
 
-    def _too_large(self) -> UploadTooLarge:
-        return UploadTooLarge(f"A request may have {format_bytes(self._most)} at most: split the file.")
+async def _events(
+    request: Request, parser: MultipartParser, waiting: deque[tuple[_Event, bytes]], most: int
+) -> AsyncGenerator[tuple[_Event, bytes]]:
+    size = 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > most:
+                raise _too_large(most)
+            if chunk:
+                parser.write(chunk)
+            while waiting:
+                yield waiting.popleft()
+    except FormParserError as wrong:
+        raise _invalid("it does not follow RFC 7578") from wrong
+    except ClientDisconnect as gone:
+        raise InvalidInput("The request ended before its body did.", code="CLIENT_GONE") from gone
+    raise _invalid("it ends before its last boundary")
+
+
+def _parser_into(waiting: deque[tuple[_Event, bytes]], request: Request) -> MultipartParser:
+    if not is_multipart(request):
+        raise ContentUnsupported(f"Send the file as `{MEDIA_TYPE}`.", code="UNSUPPORTED_MEDIA_TYPE")
+    _, options = parse_options_header(request.headers["content-type"])
+    boundary = options.get(b"boundary", b"")
+    if not 1 <= len(boundary) <= MAX_BOUNDARY_CHARACTERS:
+        raise _invalid("its Content-Type names no boundary")
+
+    def note(event: _Event, data: bytes = b"") -> None:
+        waiting.append((event, data))
+
+    callbacks: Any = {
+        "on_part_begin": lambda: note(_Event.BEGIN),
+        "on_header_field": lambda data, start, end: note(_Event.NAME, data[start:end]),
+        "on_header_value": lambda data, start, end: note(_Event.VALUE, data[start:end]),
+        "on_headers_finished": lambda: note(_Event.HEADERS),
+        "on_part_data": lambda data, start, end: note(_Event.DATA, data[start:end]),
+        "on_part_end": lambda: note(_Event.END),
+        "on_end": lambda: note(_Event.CLOSE),
+    }
+    return MultipartParser(boundary, callbacks)
+
+
+def _too_large(most: int) -> UploadTooLarge:
+    return UploadTooLarge(f"A request may have {format_bytes(most)} at most: split the file.")
 
 
 def _invalid(why: str) -> InvalidInput:
