@@ -25,6 +25,9 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.workspaces.workspace import Workspace
 
 FINGERPRINT_PROVENANCE = "fingerprint"
+RENAMED_PROVENANCE = "renamed"
+"""On a document whose file moved and whose chunks have to be made anew; what is handed over no longer has it."""
+
 UNREADABLE_WHEN_READ = "SOURCE_UNREADABLE"
 
 BATCH_ITEMS = 16

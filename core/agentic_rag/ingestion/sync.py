@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, require_ro
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
 from agentic_rag.erasure.delete import delete_job
-from agentic_rag.ingestion.hand_over import HandOver, SyncPlan, SyncTally, SyncWatch
+from agentic_rag.ingestion.hand_over import RENAMED_PROVENANCE, HandOver, SyncPlan, SyncTally, SyncWatch
 from agentic_rag.ingestion.missing import DEFAULT_GRACE, find_hidden, hide, require_plausible, show_again
 from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceItem
 from agentic_rag.ingestion.sources.moves import find_moves, needs_new_chunks
@@ -97,7 +97,6 @@ class _Placement:
     ids: Mapping[str, UUID]
     moves: Mapping[str, Document]
     refused: Sequence[UnreadableItem]
-    renamed: set[str] = field(default_factory=set[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ class SyncSource:
             profile=effective_settings(stored).chunk_profile or self.chunk_profile,
             known=known,
             ids=place.ids,
-            renamed=frozenset(place.renamed),
+            renamed=frozenset(path for path, one in known.items() if RENAMED_PROVENANCE in one.provenance),
             readable_by=options.readable_by,
             dry_run=options.dry_run,
             retry_failed=options.retry_failed,
@@ -274,15 +273,16 @@ class SyncSource:
         """Give documents that moved their new path, and show those that were hidden."""
         for path, document in place.moves.items():
             name = posixpath.basename(path)
-            label = DocumentLabel(path, name, items[path].url)
+            # Kept with the document until it is handed over: the source may go away before.
+            renamed = {RENAMED_PROVENANCE: "true"} if needs_new_chunks(document, path) else {}
+            label = DocumentLabel(path, name, items[path].url, renamed)
             async with self.database.transaction(document.workspace.org_id) as transaction:
                 await show_again(transaction, document)
                 stays = await transaction.documents.relabel(document.workspace, document.document_id, label)
             del known[document.source_path]
             if stays:
-                known[path] = replace(document, source_path=path, file_name=name, url=label.url)
-            if stays and needs_new_chunks(document, path):
-                place.renamed.add(path)
+                provenance = {**document.provenance, **renamed}
+                known[path] = replace(document, source_path=path, file_name=name, url=label.url, provenance=provenance)
 
     async def _describe(self, workspace: WorkspaceRef, ids: Sequence[UUID], metadata: MetadataChange) -> None:
         if metadata.is_empty or not ids:

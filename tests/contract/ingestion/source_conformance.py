@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.contract.ingestion.source_world import ORIGINS, FollowingWorkspace, Origin
 
 from agentic_rag.ingestion.sources.source import SourceKind
-from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
 
 FOLDERS = ("a", "b", "b/deep")
 NAMES = ("pump", "valve", "tank", "pipe", "rotor", "seal")
@@ -28,6 +28,8 @@ class Conformance:
     kind: SourceKind
     steps: int
     outages: int = 0
+    breaks: int = 0
+    """Synchronisations in whose middle the source went away."""
     renames: int = 0
     lost_ids: int = 0
     """Renames after which a document was another one."""
@@ -96,6 +98,8 @@ class _Run:
             case _:
                 pass
         if self._chance.random() < 0.5:
+            await self._break(self._chance.randrange(5))
+        if self._chance.random() < 0.5:
             await self._workspace.follow(self._origin)
 
     async def _rename(self) -> None:
@@ -111,6 +115,8 @@ class _Run:
         before = ids[f"kept/{self._origin.item_path(path)}"]
         self._files[to] = self._files.pop(path)
         await self._origin.rename(path, to)
+        # The first read is that of readers; the second one finds the move, and the third one hands the file over.
+        await self._break(self._chance.choice((1, 2)))
         await self._workspace.follow(self._origin)
         after = (await self._workspace.ids()).get(f"kept/{self._origin.item_path(to)}")
         self._result.renames += 1
@@ -127,6 +133,15 @@ class _Run:
             self._result.half_syncs += 1
         await self._origin.set_away(is_away=False)
         self._result.half_syncs += before != await self._workspace.seen()
+
+    async def _break(self, reads: int) -> None:
+        """What was not read stays as it is, and nobody else notices."""
+        self._result.breaks += 1
+        try:
+            await self._workspace.follow(self._origin, breaks_after=reads)
+        except DependencyUnavailable as error:
+            if error.code != "SOURCE_UNAVAILABLE":
+                raise
 
     async def _write(self, path: str) -> None:
         self._written += 1

@@ -42,11 +42,12 @@ from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
-from agentic_rag.ingestion.ports import SourceConnector
+from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.placed import PlacedSource
 from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult, SyncSource
 from agentic_rag.jobs.job import JobKind, QueueName
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.secret import Secret
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
@@ -359,6 +360,31 @@ class Steps:
 
 
 @dataclass
+class BreakingConnector:
+    """A source that goes away in the middle: it was listed, and is read no further."""
+
+    inner: SourceConnector
+    reads: int
+    """How many of them work."""
+
+    @property
+    def source_id(self) -> str:
+        """Of the source behind it."""
+        return self.inner.source_id
+
+    async def changes(self, known: frozenset[str], cursor: str | None) -> Changes | None:
+        """The listing."""
+        return await self.inner.changes(known, cursor)
+
+    async def read(self, item: SourceItem, known: str | None = None) -> SourceContent | None:
+        """The content, while the source is there."""
+        self.reads -= 1
+        if self.reads < 0:
+            raise DependencyUnavailable("It is away.", dependency="source", code="SOURCE_UNAVAILABLE")
+        return await self.inner.read(item, known)
+
+
+@dataclass
 class FollowingWorkspace:
     """A workspace in memory, its use cases, and a worker that works when told."""
 
@@ -390,15 +416,21 @@ class FollowingWorkspace:
             )
         return self
 
-    async def follow(self, origin: Origin, options: SyncOptions | None = None) -> SyncResult:
-        """One synchronisation, and all work that is due after it."""
-        async with origin.open() as connector:
-            source = PlacedSource(connector, "source:tested", "kept/")
-            result = await self.sync_source.run(
-                self.workspace, source, "user:ada", options or SyncOptions(keeps_off=True)
-            )
-        await self.work()
-        return result
+    async def follow(
+        self, origin: Origin, options: SyncOptions | None = None, breaks_after: int | None = None
+    ) -> SyncResult:
+        """One synchronisation, and all work that is due after it; with `breaks_after` the source goes away once so
+        many files were read. Errors: those of the source, after the work.
+        """
+        try:
+            async with origin.open() as connector:
+                reads = connector if breaks_after is None else BreakingConnector(connector, breaks_after)
+                source = PlacedSource(reads, "source:tested", "kept/")
+                return await self.sync_source.run(
+                    self.workspace, source, "user:ada", options or SyncOptions(keeps_off=True)
+                )
+        finally:
+            await self.work()
 
     async def work(self) -> None:
         """Run the jobs that are due."""

@@ -18,7 +18,7 @@ from agentic_rag.ingestion.sources.push import PushSource
 from agentic_rag.ingestion.sources.pushed import ListedSource, list_file, validate_pushed_name
 from agentic_rag.ingestion.sources.source import SourceKind, UnreadableItem
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult
-from agentic_rag.kernel.errors import InvalidInput, PolicyRefused, UploadTooLarge
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, PolicyRefused, UploadTooLarge
 from agentic_rag.tenancy.audit import AuditAction
 
 SOURCE = "source:tested"
@@ -39,18 +39,31 @@ class PushedWorkspace(FollowingWorkspace):
         self.push = PushSource(self.database, self.sync_source, self.telemetry, 1000)
         self.sent: list[str] = []
 
-    async def follow(self, origin: Origin, options: SyncOptions | None = None) -> SyncResult:
+    async def follow(
+        self, origin: Origin, options: SyncOptions | None = None, breaks_after: int | None = None
+    ) -> SyncResult:
         async with origin.open() as connector:
             placed = PlacedSource(connector, SOURCE, "kept/")
-            result = await self.bring(await read_all(placed), options or SyncOptions(keeps_off=True))
-        await self.work()
-        return result
+            files = await read_all(placed)
+        try:
+            return await self.bring(files, options or SyncOptions(keeps_off=True), breaks_after)
+        finally:
+            await self.work()
 
-    async def bring(self, files: Mapping[str, bytes], options: SyncOptions = SyncOptions()) -> SyncResult:  # noqa: B008
-        """What a client does."""
+    async def bring(
+        self,
+        files: Mapping[str, bytes],
+        options: SyncOptions = SyncOptions(),  # noqa: B008
+        breaks_after: int | None = None,
+    ) -> SyncResult:
+        """What a client does; with `breaks_after` its connection is lost once it sent so many files."""
         found = await self.compare(files, options)
         while found.awaited and not options.dry_run:
             for path in found.awaited:
+                if breaks_after is not None:
+                    breaks_after -= 1
+                    if breaks_after < 0:
+                        raise DependencyUnavailable("It is away.", dependency="server", code="SOURCE_UNAVAILABLE")
                 await self.take(path, files[path], options)
             found = await self.compare(files, options)
         return found
