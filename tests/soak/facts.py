@@ -98,8 +98,9 @@ class Ledger:
         own = fact.serial[:2]
         self.foreign += any(one[:2] not in (own, PREFIXES["web"]) for one in serials)
         self.stale += any(one in erased_before for one in serials)
-        if outcome == "GROUNDED":
-            self.wrong += serials != {fact.serial}
+        if outcome == "GROUNDED" and serials != {fact.serial}:
+            self.wrong += 1
+            print(f"  wrong, of {fact}: {said!r}")
 
     def erased_serials(self) -> frozenset[str]:
         return frozenset(fact.serial for fact in self.erased.values())

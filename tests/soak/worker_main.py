@@ -13,13 +13,16 @@ from agentic_rag_worker.worker import run_worker, worker_options
 from tests.soak.facts import make_fact
 from tests.web_world import Page, answer, opened_web
 
+FIRST_UNIT = 50_000
+"""Of the web: no document of a client is about the same unit and states another serial number."""
+
 
 class EndlessPages(dict[str, Page]):
     """A page for each path below /page/."""
 
     def get(self, key: str, default: Page | None = None) -> Page | None:  # type: ignore[override]
         number = key.removeprefix("/page/")
-        return answer(make_fact("web", int(number)).text) if number.isdigit() else default
+        return answer(make_fact("web", FIRST_UNIT + int(number)).text) if number.isdigit() else default
 
 
 async def main() -> None:
