@@ -116,7 +116,14 @@ class RightsWorld:
             known = decode(self.ids["run"], NodeKind.RUN).key
             run = await self.container.runs.get(self.project, known)
             assert run is not None
-            copied = replace(run, run_id=UUID(int=known.int + self.made), thread=None, idempotency_key=None)
+            # It stands behind the run in lists, of which callers are shown the first page.
+            copied = replace(
+                run,
+                run_id=UUID(int=known.int + self.made),
+                created_at=run.created_at - timedelta(seconds=1),
+                thread=None,
+                idempotency_key=None,
+            )
             await self.container.runs.record([copied])
             fresh["new_run"] = encode(NodeKind.RUN, self.project.workspace_id, copied.run_id)
         if "new_saved" in needs:
