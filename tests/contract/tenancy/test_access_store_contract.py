@@ -250,6 +250,20 @@ async def test_wider_rights_leave_older_text_in_the_sets_that_are_given(adapter:
     assert await found(adapter, workspace, ADA, 2) == ["quorum one", "quorum two"]
 
 
+async def test_older_text_moves_where_the_newest_keeps_its_readers(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum one", "quorum two"])
+    await adapter.publish(workspace, "a.md", ["quorum two"])
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        night = await transaction.access.intern(workspace, NIGHT)
+        change = await transaction.access.change(workspace, document_id_for(workspace, "a.md"), 0, {0: night})
+
+    assert change == AccessChange(3, 1)
+    assert await found(adapter, workspace, ADA) == ["quorum two"]
+    assert await found(adapter, workspace, ADA, 1) == ["quorum two"]
+    assert await found(adapter, workspace, BOB, 1) == ["quorum one", "quorum two"]
+
+
 async def test_a_set_of_older_text_that_is_not_given_is_a_conflict(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", ["quorum one"])

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
+import msgspec
 import pytest
 from tests.integration.postgres.statements import WatchedContainer
 from typer.testing import CliRunner
@@ -227,6 +228,74 @@ async def test_rights_that_were_narrowed_after_a_backup_are_narrow_when_it_is_re
     assert (told.documents, told.narrowed.documents) == (1, 5)
     assert replace(told.narrowed, documents=0) == NarrowedRights(workspaces=1, sources=1, provider_keys=1, flags=1)
     assert (again.documents, again.narrowed) == (0, NarrowedRights())
+
+
+async def test_a_document_that_was_narrowed_and_opened_for_its_newest_text_is_open_when_it_is_restored(
+    systems: tuple[Container, Container], tmp_path: Path
+) -> None:
+    """Its older text, and the newest one of a backup that is older text by now, stay with whom they were left to."""
+    before, after = systems
+    await before.first_access.ensure_organisation()
+    workspace = await new_workspace(before)
+    for path in ("opened", "replaced"):
+        await text(before, workspace, path, "The first words.")
+        await text(before, workspace, path, "The second words.")
+    documents = {path: one.document_id for path, one in (await documents_in(before, workspace)).items()}
+    backup = DirectoryBlobStore(tmp_path / "backup")
+    manifest = await before.create_backup.run(backup, lambda *_: None)
+    for path, document_id in documents.items():
+        await before.document_access.change(ADMIN, workspace, document_id, (BOB,))
+        if path == "replaced":
+            await text(before, workspace, path, "The third words.")
+        await before.document_access.change(ADMIN, workspace, document_id, ())
+    listed = await list_of(before)
+    records = [msgspec.json.decode(msgspec.json.encode(one), type=type(one)) for one in listed]
+
+    await after.restore_backup.run(backup, lambda *_: None)
+    told = await after.reapply_erasures.run(records, since=manifest.taken)
+    again = await after.reapply_erasures.run(records, since=manifest.taken)
+
+    assert await readers_in(after, workspace) == {"opened": (), "replaced": (BOB,)}
+    async with after.database.transaction(DEFAULT_ORG_ID) as transaction:
+        held = {
+            path: {*(await transaction.access.held_sets(workspace, document_id)).values()}
+            for path, document_id in documents.items()
+        }
+    assert held == {"opened": {(), (BOB,)}, "replaced": {(BOB,)}}
+    assert (told.narrowed.documents, again.narrowed.documents) == (2, 0)
+
+
+async def test_what_was_kept_for_fewer_days_after_a_backup_is_not_kept_for_longer_when_it_is_restored(
+    systems: tuple[Container, Container], tmp_path: Path
+) -> None:
+    before, after = systems
+    await before.first_access.ensure_organisation()
+    workspace = await new_workspace(before)
+    await keep_for(before, workspace, history_days=30, runs_days=90, jobs_days=None, audit_days=400)
+    backup = DirectoryBlobStore(tmp_path / "backup")
+    manifest = await before.create_backup.run(backup, lambda *_: None)
+    await keep_for(before, workspace, history_days=0, runs_days=14, jobs_days=7, audit_days=3000)
+    records = await list_of(before)
+
+    await after.restore_backup.run(backup, lambda *_: None)
+    told = await after.reapply_erasures.run(records, since=manifest.taken)
+    again = await after.reapply_erasures.run(records, since=manifest.taken)
+
+    async with after.database.transaction(DEFAULT_ORG_ID) as transaction:
+        restored = await transaction.workspaces.get(workspace.workspace_id)
+        page = await transaction.audit.page(PageRequest(10), AuditFilter(actor=RESTORE_ACTOR))
+    assert restored is not None
+    kept = restored.settings
+    assert (kept.history_days, kept.runs_days, kept.jobs_days, kept.usage_days) == (0, 14, 7, None)
+    assert kept.audit_days == 400
+    assert told.narrowed == NarrowedRights(days=1)
+    assert again.narrowed == NarrowedRights()
+    assert [one.action for one in page.items] == ["workspace.settings"]
+
+
+async def keep_for(system: Container, workspace: WorkspaceRef, **days: int | None) -> None:
+    async with system.database.transaction(DEFAULT_ORG_ID) as transaction:
+        await transaction.workspaces.change_settings(workspace.workspace_id, lambda now: replace(now, **days))
 
 
 async def test_a_list_of_before_the_backup_narrows_nothing(

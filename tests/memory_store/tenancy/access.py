@@ -94,7 +94,7 @@ class MemoryAccessStore:
         known = self._state(workspace).documents.get(document_id)
         if known is None:
             return None
-        if known.access_id == access_id and (older is not None or known.revision_id is None):
+        if known.access_id == access_id and known.revision_id is None:
             return AccessChange(None, 0)
         moves: dict[int, int] = {}
         for ordinal, passage in self._state(workspace).passages_of(document_id):

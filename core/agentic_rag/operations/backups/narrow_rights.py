@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
@@ -13,13 +13,14 @@ from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.models.billing.web_envelope import with_default_calls
-from agentic_rag.operations.backups.rights import Listed, ListedOrganisation, ListedRights, ListedWorkspace
+from agentic_rag.operations.backups.rights import KeptDays, Listed, ListedOrganisation, ListedRights, ListedWorkspace
 from agentic_rag.operations.snapshots.rights import DocumentRights, documents_of, narrow_document, narrow_entering
 from agentic_rag.tenancy.access import EVERYONE, PUBLIC_PRINCIPALS
 from agentic_rag.tenancy.audit import AuditAction, differences
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.organisation import FeatureFlag, OrganisationSettings
+from agentic_rag.workspaces.settings import WorkspaceSettings
 
 RESTORE_ACTOR = "system:restore"
 """The subject of what a restore does in the audit log."""
@@ -47,6 +48,8 @@ class NarrowedRights:
     """Saved questions that are removed again; their runs stay."""
     limits: int = 0
     """Limits of requests, and budgets of organisations and workspaces, that are lower again."""
+    days: int = 0
+    """Workspaces that keep versions, runs, jobs, usage or the audit log for fewer days again."""
 
     def plus(self, other: NarrowedRights) -> NarrowedRights:
         """The sums."""
@@ -151,10 +154,15 @@ class NarrowRights:
                 act = AuditAction.CHANGE_WORKSPACE
                 await self._audit(transaction, act, workspace, told.workspace_id, web=False)
             is_poorer = await self._limit_workspace(transaction, told, found.settings.budget)
+            is_briefer = await self._shorten(transaction, told, found.settings)
             sources = await self._forget_sources(transaction, workspace, told.sources)
             saved = 0 if told.saved is None else await self._remove_saved(transaction, workspace, told.saved)
         return NarrowedRights(
-            workspaces=int(is_narrower or looks_outside), sources=sources, saved_questions=saved, limits=int(is_poorer)
+            workspaces=int(is_narrower or looks_outside),
+            sources=sources,
+            saved_questions=saved,
+            limits=int(is_poorer),
+            days=int(is_briefer),
         )
 
     async def _limit_workspace(self, transaction: Transaction, told: ListedWorkspace, budget: SpendingLimits) -> bool:
@@ -166,6 +174,17 @@ class NarrowRights:
         await self._audit(
             transaction, AuditAction.SET_BUDGET, workspace, told.workspace_id, **differences(budget, narrower)
         )
+        return True
+
+    async def _shorten(self, transaction: Transaction, told: ListedWorkspace, settings: WorkspaceSettings) -> bool:
+        """Whether it keeps something for fewer days."""
+        days = KeptDays(*(getattr(settings, one.name) for one in fields(KeptDays)))
+        fewer = days if told.days is None else days.shorter(told.days)
+        if fewer == days:
+            return False
+        await transaction.workspaces.change_settings(told.workspace_id, lambda now: replace(now, **asdict(fewer)))
+        workspace, act = WorkspaceRef(told.org_id, told.workspace_id), AuditAction.CHANGE_WORKSPACE
+        await self._audit(transaction, act, workspace, told.workspace_id, **differences(days, fewer))
         return True
 
     async def _forget_sources(self, transaction: Transaction, workspace: WorkspaceRef, kept: Collection[UUID]) -> int:
@@ -241,10 +260,13 @@ def _read_at(one: Listed) -> datetime:
 
 
 def _rights_of(told: ListedRights, document: Document) -> DocumentRights:
-    """An erased document keeps its writers and owner: it goes again."""
+    """An erased document keeps its writers and owner: it goes again. Where its newest text is that of the list, that
+    text has the readers of the list's newest.
+    """
     if told.owner is None:
         return DocumentRights(told.readers, document.writers, document.uploaded_by)
-    return DocumentRights(told.readers, told.writers, told.owner)
+    is_newest = told.revision is not None and told.revision == document.revision_id
+    return DocumentRights(told.readers, told.writers, told.owner, told.readers[0] if is_newest else None)
 
 
 def _listed(principals: tuple[str, ...] | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from uuid import UUID
 
 from agentic_rag.models.billing.limits import SpendingLimits
@@ -10,6 +10,25 @@ from agentic_rag.workspaces.rate_limits import RateLimits
 
 LISTED_DOCUMENTS = 1000
 """Documents of one record."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDays:
+    """For how many days a workspace keeps each of these, named as in `WorkspaceSettings`; None: as the process says."""
+
+    history_days: int | None = None
+    runs_days: int | None = None
+    jobs_days: int | None = None
+    usage_days: int | None = None
+    audit_days: int | None = None
+
+    def shorter(self, other: KeptDays) -> KeptDays:
+        """Each the fewer of both; a number counts as fewer than what the process says: it was set on purpose."""
+        return KeptDays(*(_fewer(*both) for both in zip(astuple(self), astuple(other), strict=True)))
+
+
+def _fewer(one: int | None, other: int | None) -> int | None:
+    return min((days for days in (one, other) if days is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +45,16 @@ class ListedRights:
     owner: str | None
     """None for an erased document."""
     documents: tuple[UUID, ...]
+    revision: UUID | None = None
+    """The published revision of the one document where text of older versions has other readers. Lists of earlier
+    versions do not tell it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ListedWorkspace:
     """Who may enter and write a workspace (None: everybody), whether it may look outside, what it follows, and what it
-    may spend. Lists of earlier versions tell no `budget` and no `saved`.
+    may spend, and for how long it keeps things. Lists of earlier versions tell no `budget`, no `saved` and no `days`.
     """
 
     org_id: UUID
@@ -44,6 +67,7 @@ class ListedWorkspace:
     budget: SpendingLimits | None = None
     saved: tuple[UUID, ...] | None = None
     """Its saved questions."""
+    days: KeptDays | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ class DocumentRights:
     readers: Sequence[tuple[str, ...]]
     writers: tuple[str, ...]
     owner: str
+    newest: tuple[str, ...] | None = None
+    """The principals of the text of its newest version, where they are known apart."""
 
 
 async def documents_of(
@@ -91,13 +93,17 @@ async def narrow_document(transaction: Transaction, document: Document, rights: 
     access, workspace, document_id = transaction.access, document.workspace, document.document_id
     then = (await access.principals(workspace, [document.access_id])).get(document.access_id, PUBLIC_PRINCIPALS)
     kept = reduce(narrow, rights.readers, then)
+    newest = kept if rights.newest is None else narrow(then, rights.newest)
     writers = tuple(one for one in document.writers if one in rights.writers)
-    if (kept, writers, rights.owner) == (then, document.writers, document.uploaded_by):
+    has_same_roles = (writers, rights.owner) == (document.writers, document.uploaded_by)
+    if kept == then and has_same_roles:
         return False
     if kept != then:
-        access_id = await access.intern(workspace, kept)
+        access_id = await access.intern(workspace, newest)
         older = await narrower_sets(transaction, workspace, document_id, kept)
-        await access.change(workspace, document_id, access_id, older)
+        change = await access.change(workspace, document_id, access_id, older)
+        if newest == then and has_same_roles and not (change and change.passages):
+            return False
     await access.set_writers(workspace, document_id, writers)
     await access.set_owner(workspace, document_id, rights.owner)
     return True

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,6 +15,7 @@ import orjson
 from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.operations.backups.rights import (
     LISTED_DOCUMENTS,
+    KeptDays,
     Listed,
     ListedOrganisation,
     ListedRights,
@@ -21,7 +23,9 @@ from agentic_rag.operations.backups.rights import (
 )
 from agentic_rag.workspaces.rate_limits import RateLimits
 
-T = TypeVar("T", SpendingLimits, RateLimits)
+T = TypeVar("T", SpendingLimits, RateLimits, KeptDays)
+
+KEPT_DAYS = [one.name for one in fields(KeptDays)]
 
 RIGHTS_SINCE = "0031"
 """The schema that has all of these rights."""
@@ -47,7 +51,8 @@ SELECT w.org_id, w.workspace_id, now() AS read_at, w.readers, w.writers,
            SELECT s.source_id FROM rag_sources s
            WHERE s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND NOT s.is_leaving
        ) AS sources,
-       (w.settings -> 'budget')::text AS budget
+       (w.settings -> 'budget')::text AS budget,
+       (SELECT jsonb_object_agg(key, value) FROM jsonb_each(w.settings) WHERE key = ANY ($1))::text AS days
 FROM rag_workspaces w
 """
 
@@ -62,22 +67,24 @@ WITH older AS (
     GROUP BY org_id, workspace_id, document_id
 ), known AS (
     SELECT d.org_id, d.workspace_id, d.document_id, d.access_id,
-           array_remove(coalesce(o.sets, '{{}}'), d.access_id) AS older, d.writers, d.uploaded_by
+           array_remove(coalesce(o.sets, '{{}}'), d.access_id) AS older, d.writers, d.uploaded_by,
+           CASE WHEN o.sets <> ARRAY[d.access_id] THEN d.revision_id END AS revision_id
     FROM rag_documents d LEFT JOIN older o USING (org_id, workspace_id, document_id)
     UNION ALL
-    SELECT org_id, workspace_id, document_id, access_id, '{{}}', '{{}}', NULL
+    SELECT org_id, workspace_id, document_id, access_id, '{{}}', '{{}}', NULL, NULL
     FROM rag_tombstones WHERE access_id IS NOT NULL
 ), parts AS (
-    SELECT org_id, workspace_id, access_id, older, writers, uploaded_by, array_agg(document_id) AS documents
+    SELECT org_id, workspace_id, access_id, older, writers, uploaded_by, revision_id,
+           array_agg(document_id) AS documents
     FROM (
         SELECT *, row_number() OVER (
-            PARTITION BY org_id, workspace_id, access_id, older, writers, uploaded_by
+            PARTITION BY org_id, workspace_id, access_id, older, writers, uploaded_by, revision_id
         ) / {LISTED_DOCUMENTS} AS part
         FROM known
     ) numbered
-    GROUP BY org_id, workspace_id, access_id, older, writers, uploaded_by, part
+    GROUP BY org_id, workspace_id, access_id, older, writers, uploaded_by, revision_id, part
 )
-SELECT p.org_id, p.workspace_id, now() AS read_at, p.writers, p.uploaded_by AS owner, p.documents,
+SELECT p.org_id, p.workspace_id, now() AS read_at, p.writers, p.uploaded_by AS owner, p.documents, p.revision_id,
        (
            SELECT json_agg(g.principals ORDER BY g.access_id <> p.access_id, g.access_id)::text
            FROM rag_access_sets g
@@ -103,7 +110,7 @@ async def listed_rights(connection: Any, schema: str) -> AsyncIterator[Listed]:
         )
     has_saved = schema >= SAVED_SINCE
     saved = dict(await connection.fetch(SAVED)) if has_saved else {}
-    async for row in connection.cursor(WORKSPACES, prefetch=_BATCH):
+    async for row in connection.cursor(WORKSPACES, KEPT_DAYS, prefetch=_BATCH):
         yield ListedWorkspace(
             org_id=row["org_id"],
             workspace_id=row["workspace_id"],
@@ -114,6 +121,7 @@ async def listed_rights(connection: Any, schema: str) -> AsyncIterator[Listed]:
             sources=tuple(row["sources"]),
             budget=_value(SpendingLimits, row["budget"]),
             saved=tuple(saved.get(row["workspace_id"], ())) if has_saved else None,
+            days=_value(KeptDays, row["days"]),
         )
     async for row in connection.cursor(DOCUMENTS, prefetch=_BATCH):
         if row["readers"] is None:
@@ -126,6 +134,7 @@ async def listed_rights(connection: Any, schema: str) -> AsyncIterator[Listed]:
             writers=tuple(row["writers"]),
             owner=row["owner"],
             documents=tuple(row["documents"]),
+            revision=row["revision_id"],
         )
 
 

@@ -237,8 +237,6 @@ class PostgresAccessStore:
         if document["revision_id"] is None:
             await self._connection.execute(SET_DOCUMENT, *key, access_id, None)
             return AccessChange(None, 0)
-        if document["access_id"] == access_id and older is not None:
-            return AccessChange(None, 0)
         moves, held = await self._moves(key, access_id, older)
         if document["access_id"] == access_id and not moves:
             return AccessChange(None, 0)
