@@ -51,7 +51,7 @@ def _graph_gives_up(patch: Patch) -> None:
 
     async def once(self: sync.GraphSync, _: Any, __: Any, step: Any) -> Any:
         try:
-            return await step(self.chunks)
+            return await step(sync.Pace(self.chunks))
         except sync.TransactionEnded as error:
             raise Permanent("The graph ended the transaction.", code="GRAPH_ENDED") from error
 

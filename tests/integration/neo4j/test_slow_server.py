@@ -51,6 +51,61 @@ async def test_a_change_that_is_too_large_goes_in_smaller_slices(world: GraphWor
     assert [one.fields["chunks"] for one in repeated][:1] == [2]
 
 
+class RecoveringWriter(Neo4jGraphWriter):
+    """Ends its first transactions, then bears all."""
+
+    def __init__(self, connection: Neo4jConnection, ended: int) -> None:
+        super().__init__(connection)
+        self._ended = ended
+        self.sizes: list[int] = []
+
+    async def apply(self, workspace: WorkspaceRef, fence: int, target: int, change: GraphChange) -> None:
+        self.sizes.append(len(change.added))
+        if len(self.sizes) <= self._ended:
+            raise TransactionEnded("ended")
+        await super().apply(workspace, fence, target, change)
+
+
+async def test_transactions_grow_again_once_the_graph_is_quick(world: GraphWorld) -> None:
+    for number, sentence in enumerate(list(SENTENCES)[:16]):
+        await world.publish(f"{number}.md", sentence)
+    writer = RecoveringWriter(world.connection, ended=2)
+    world.sync = GraphSync(world.feed, writer, world.telemetry, documents=16, chunks=16, pauses=AT_ONCE)
+
+    assert await world.follow()
+
+    assert await world.is_equal()
+    assert writer.sizes == [16, 4, 1, 4, 11]
+
+
+async def test_a_step_goes_on_while_its_transactions_pass_now_and_then(world: GraphWorld) -> None:
+    for number, sentence in enumerate(list(SENTENCES)[:12]):
+        await world.publish(f"{number}.md", sentence)
+    writer = MoodyWriter(world.connection)
+    world.sync = GraphSync(world.feed, writer, world.telemetry, documents=12, chunks=12, pauses=AT_ONCE)
+
+    assert await world.follow()
+
+    assert await world.is_equal()
+    assert writer.ended > len(AT_ONCE)
+
+
+class MoodyWriter(Neo4jGraphWriter):
+    """Ends each transaction of more than one chunk, and every second one else."""
+
+    def __init__(self, connection: Neo4jConnection) -> None:
+        super().__init__(connection)
+        self.ended = 0
+        self._passed_last = True
+
+    async def apply(self, workspace: WorkspaceRef, fence: int, target: int, change: GraphChange) -> None:
+        self._passed_last = not self._passed_last
+        if len(change.added) > 1 or not self._passed_last:
+            self.ended += 1
+            raise TransactionEnded("ended")
+        await super().apply(workspace, fence, target, change)
+
+
 async def test_a_graph_that_ends_every_transaction_fails_no_job_and_is_asked_again_later(world: GraphWorld) -> None:
     await world.publish("a.md", *list(SENTENCES)[:3])
     writer = ImpatientWriter(world.connection, most=0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
+from time import monotonic
 from typing import TypeVar
 
 from agentic_rag.jobs.job import JobRef, Lease
@@ -42,9 +43,38 @@ CLEARED_PER_CHUNK = 16
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds before each further try of a step whose transaction the graph ended."""
 SMALLER = 4
-"""Each further try puts this part of the chunks into a transaction."""
+"""Each further try puts this part of the chunks into a transaction; after a quick one it is so many times as many."""
+QUICK_SECONDS = 1.0
+"""A transaction that took no longer may be `SMALLER` times as large and ends long before the graph ends it."""
 TRIES = 3
 """Attempts when a graph differs: a publish between the two counts looks like a difference once."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How a step goes on whose transactions the graph ends: smaller and later, until one is quick again."""
+
+    most: int
+    size: int = field(init=False)
+    """Chunks of a transaction."""
+    failures: int = 0
+    """Transactions that were ended since one was not."""
+    done: int = 0
+    """Documents that are brought."""
+
+    def __post_init__(self) -> None:
+        self.size = self.most
+
+    def shrink(self) -> None:
+        """The graph ended a transaction."""
+        self.failures += 1
+        self.size = max(1, self.size // SMALLER)
+
+    def advance(self, documents: int, seconds: float) -> None:
+        """So many more documents are brought, by transactions of so many seconds."""
+        self.done, self.failures = self.done + documents, 0
+        if seconds <= QUICK_SECONDS:
+            self.size = min(self.most, self.size * SMALLER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,26 +193,27 @@ class GraphSync:
             cursor = batch.cursor
 
     async def _persist(
-        self, workspace: WorkspaceRef, progress: JobProgress, step: Callable[[int], Awaitable[_Result]]
+        self, workspace: WorkspaceRef, progress: JobProgress, step: Callable[[Pace], Awaitable[_Result]]
     ) -> _Result:
-        """Run a step with as many chunks a transaction as it is given. When the graph ends one of its transactions it
-        is tried again after a pause, with fewer. Errors: those of the step, after the last try.
+        """Run a step. When the graph ends one of its transactions it goes on after a pause, with fewer chunks in each.
+        Errors: those of the step, after as many ends as there are pauses without a transaction between that passed.
         """
-        size = self.chunks
-        for pause in self.pauses:
+        pace = Pace(self.chunks)
+        while True:
             try:
-                return await step(size)
+                return await step(pace)
             except TransactionEnded as error:
-                size = max(1, size // SMALLER)
-                self.telemetry.event(
-                    "rag_graph_step_repeated", workspace_id=str(workspace.workspace_id), code=error.code, chunks=size
-                )
+                if pace.failures == len(self.pauses):
+                    raise
+                pause = self.pauses[pace.failures]
+                pace.shrink()
+                name = str(workspace.workspace_id)
+                self.telemetry.event("rag_graph_step_repeated", workspace_id=name, code=error.code, chunks=pace.size)
                 await asyncio.sleep(pause)
             finally:
                 progress.advance()
-        return await step(size)
 
-    async def _claim(self, writer: GraphWriter, lease: Lease, _: int) -> tuple[int, GraphWatermark]:
+    async def _claim(self, writer: GraphWriter, lease: Lease, _: Pace) -> tuple[int, GraphWatermark]:
         """A new fence at each try: whether the graph took the last one is not known."""
         workspace = lease.job.workspace
         fence = await self.feed.claim(lease, (await writer.watermark(workspace)).fence)
@@ -195,22 +226,26 @@ class GraphSync:
         fence: int,
         batch: DocumentBatch,
         progress: JobProgress,
-        size: int,
+        pace: Pace,
     ) -> None:
         """Bring the documents of a batch in the graph to their state in Postgres; repeated, it goes on where it was."""
-        together = max(1, self.documents * size // self.chunks)
-        for start in range(0, len(batch.documents), together):
-            documents = batch.documents[start : start + together]
+        while pace.done < len(batch.documents):
+            together = max(1, self.documents * pace.size // self.chunks)
+            documents = batch.documents[pace.done : pace.done + together]
+            seconds = 0.0
             held = await writer.document_ordinals(workspace, [document.document_id for document in documents])
             progress.advance()
             gone = [document.document_id for document in documents if document.source is None]
             if losses := {one: len(held[one]) + 1 for one in gone if one in held}:
                 await self.feed.losing(workspace, losses)
-            for part in split_change(documents, held, size):
+            for part in split_change(documents, held, pace.size):
                 change = await self._change(writer, workspace, documents, part)
                 progress.advance()
+                began = monotonic()
                 await writer.apply(workspace, fence, batch.corpus_version, change)
+                seconds = max(seconds, monotonic() - began)
                 progress.advance()
+            pace.advance(len(documents), seconds)
 
     async def _change(
         self,
@@ -239,11 +274,11 @@ class GraphSync:
         return build_change(documents, part, removed, added, entities.values())
 
 
-async def _clear(writer: GraphWriter, workspace: WorkspaceRef, fence: int, size: int) -> int:
-    return await writer.clear(workspace, fence, size * CLEARED_PER_CHUNK)
+async def _clear(writer: GraphWriter, workspace: WorkspaceRef, fence: int, pace: Pace) -> int:
+    return await writer.clear(workspace, fence, pace.size * CLEARED_PER_CHUNK)
 
 
-async def _reach(writer: GraphWriter, workspace: WorkspaceRef, fence: int, version: int, target: int, _: int) -> None:
+async def _reach(writer: GraphWriter, workspace: WorkspaceRef, fence: int, version: int, target: int, _: Pace) -> None:
     await writer.set_watermark(workspace, fence, version, target)
 
 
