@@ -22,13 +22,14 @@ from agentic_rag_server.graphql.http.socket import SocketEndpoint
 from agentic_rag_server.graphql.http.streams import OpenStreams
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
-from agentic_rag_server.mcp import endpoint as mcp
+from agentic_rag_server.mcp.endpoint import McpEndpoint
 from agentic_rag_server.other_origins import cross_origin
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import RequestTelemetry
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.compression import COMPRESSED
 from agentic_rag_server.rest.http.errors import on_no_route, on_product_error, on_wrong_method
+from agentic_rag_server.rest.http.models import MCP
 from agentic_rag_server.rest.http.operations import route_names, routes
 from agentic_rag_server.security_headers import SecurityHeaders
 
@@ -47,7 +48,7 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
             finally:
                 parts.telemetry.shutdown()
 
-    tools = mcp.McpEndpoint(parts)
+    tools = McpEndpoint(parts)
     options = parts.options
     open_ = OpenStreams(connection_limits().connections, options.processes)
     schema = schema or build_schema(introspection=options.introspection)
@@ -59,7 +60,7 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
         routes=[
             Route("/graphql", GraphQLEndpoint(parts, schema, persisted, open_), middleware=[COMPRESSED]),
             WebSocketRoute("/graphql", SocketEndpoint(parts, schema, persisted, open_, options.browser_origins)),
-            Route(mcp.PATH, tools, methods=["POST"]),
+            Route(MCP, tools, methods=["POST"]),
             *routes(served),
             *console,
         ],

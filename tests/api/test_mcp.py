@@ -14,10 +14,11 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types.jsonrpc import UNSUPPORTED_PROTOCOL_VERSION
 
 from agentic_rag.documents.document import PageSpan, TextLayout, TextSection
 from agentic_rag.documents.read_text import TextPart
-from agentic_rag.kernel.errors import NotFound, RateLimited
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, RateLimited
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
@@ -31,6 +32,7 @@ from tests.api.builders import (
     REF,
     Container,
     FakeAnswer,
+    FakeIdentity,
     FakeStores,
     a_document,
     a_run,
@@ -392,6 +394,38 @@ async def test_pages_of_other_sites_and_wrong_revisions_are_refused(headers: dic
     assert (await _post(McpContainer(), **headers)).status_code == status
 
 
+class AwayIdentity(FakeIdentity):
+    """The database that tokens are looked up in does not answer."""
+
+    async def authenticate(self, token: str) -> Principal:
+        raise DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+
+
+@pytest.mark.parametrize("mode", REVISIONS)
+@pytest.mark.parametrize(
+    ("container", "token", "code"),
+    [
+        (McpContainer(identity=AwayIdentity()), "viewer-token", "DEPENDENCY_UNAVAILABLE"),
+        (McpContainer(), "nobody", "UNAUTHENTICATED"),
+    ],
+)
+async def test_a_client_reads_why_its_request_did_not_come_to_a_tool(
+    container: McpContainer, token: str, code: str, mode: str
+) -> None:
+    told = pytest.RaisesExc(MCPError, check=lambda one: one.data["code"] == code)
+
+    with pytest.RaisesGroup(told, flatten_subgroups=True):
+        async with connected(container, mode, token) as client:
+            await client.call_tool("search", {"query": "valve"})
+
+
+async def test_a_wrong_revision_is_told_which_ones_there_are() -> None:
+    refused = (await _post(McpContainer(), **{"mcp-protocol-version": "1999-01-01"})).json()["error"]
+
+    assert refused["code"] == UNSUPPORTED_PROTOCOL_VERSION
+    assert "2026-07-28" in refused["data"]["supported"]
+
+
 async def test_behind_a_proxy_a_page_of_the_same_site_is_served() -> None:
     container = McpContainer(options=ServerOptions(enabled=True, behind_tls=True))
 
@@ -399,7 +433,7 @@ async def test_behind_a_proxy_a_page_of_the_same_site_is_served() -> None:
     other = await _post(container, host="rag.example", origin="https://evil.example")
 
     assert (own.status_code, other.status_code) == (200, 403)
-    assert other.json()["error"]["code"] == "ORIGIN_REFUSED"
+    assert other.json()["error"]["data"]["code"] == "ORIGIN_REFUSED"
 
 
 async def test_a_switched_off_product_refuses_tools_and_resources() -> None:

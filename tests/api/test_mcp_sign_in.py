@@ -174,5 +174,5 @@ async def test_a_token_for_another_resource_is_refused(audience: str) -> None:
         refused = await http.post(f"{RESOURCE}?workspace=handbook", json={})
 
     assert refused.status_code == 401
-    assert refused.json()["error"]["code"] == "UNAUTHENTICATED"
+    assert refused.json()["error"]["data"]["code"] == "UNAUTHENTICATED"
     assert 'error="invalid_token"' in world.challenges[-1]

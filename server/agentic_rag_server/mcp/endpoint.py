@@ -18,8 +18,7 @@ from agentic_rag_server.mcp.tool import ToolCaller
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import trace_id_of
 from agentic_rag_server.rest.http.errors import error_response
-
-PATH = "/mcp"
+from agentic_rag_server.rest.http.models import MCP
 
 
 class McpEndpoint:
@@ -43,7 +42,7 @@ class McpEndpoint:
             # RFC 6750 §3.1: not said to a client that sent none.
             fault = ', error="invalid_token"' if "authorization" in request.headers else ""
             challenge = f"{CHALLENGE['www-authenticate']}{fault}"
-            response.headers["www-authenticate"] = f'{challenge}, resource_metadata="{base_url}{METADATA_PATH}{PATH}"'
+            response.headers["www-authenticate"] = f'{challenge}, resource_metadata="{base_url}{METADATA_PATH}{MCP}"'
             await response(scope, receive, send)
             return
         workspace = request.query_params.get("workspace") or None

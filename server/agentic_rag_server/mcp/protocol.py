@@ -29,6 +29,7 @@ from agentic_rag_server.mcp.tool import ToolCaller, ToolSpec
 from agentic_rag_server.mcp.tools.documents import document_address
 from agentic_rag_server.mcp.tools.table import TOOLS
 from agentic_rag_server.parts import ServerParts
+from agentic_rag_server.rest.http.models import MCP_REFUSED
 
 NAME = "agentic-rag"
 INSTRUCTIONS = (
@@ -46,9 +47,6 @@ OWN = CacheHint(ttl_ms=0, scope="private")
 
 HIDDEN_BEFORE_2026 = -32002
 """A resource that is not there, in revisions with a handshake; since then it is an argument that does not fit."""
-
-REFUSED = -32010
-"""A refusal of this product, in the band that is free for servers."""
 
 Context = ServerRequestContext[Any, Any]
 Result = TypeVar("Result")
@@ -212,7 +210,7 @@ def _number(error: AgenticRagError, revision: str) -> int:
     """The protocol's number of a refusal."""
     if isinstance(error, NotFound) and revision not in MODERN_PROTOCOL_VERSIONS:
         return HIDDEN_BEFORE_2026
-    return types.INVALID_PARAMS if isinstance(error, NotFound | InvalidInput) else REFUSED
+    return types.INVALID_PARAMS if isinstance(error, NotFound | InvalidInput) else MCP_REFUSED
 
 
 def _caller(context: Context) -> ToolCaller:

@@ -240,10 +240,12 @@ def _entries(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
     entry: list[_Line] = []
     for line in lines:
         if line.text == "-" or line.text.startswith("- "):
+            if line.indent != lines[0].indent:
+                raise _WrongLine(line.number, "its dash does not stand below that of the first entry")
             if entry:
                 yield entry
-            rest = line.text[1:].strip()
-            entry = [_Line(line.number, line.indent, rest)]
+            rest = line.text[1:].lstrip()
+            entry = [_Line(line.number, line.indent + len(line.text) - len(rest), rest)]
         elif entry:
             entry.append(line)
         else:
@@ -254,9 +256,10 @@ def _entries(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
 
 def _directory(entry: Sequence[_Line]) -> KnowledgeDirectory:
     stated: dict[str, str] = {}
-    for line in entry:
-        if not line.text and line is entry[0]:
-            continue
+    lines = entry if entry[0].text else entry[1:]
+    for line in lines:
+        if line.indent != lines[0].indent:
+            raise _WrongLine(line.number, "it is not indented as the first line of its entry is")
         pair = _PAIR.fullmatch(line.text)
         if pair is None and len(entry) == 1:
             stated["path"] = _value(line, line.text)

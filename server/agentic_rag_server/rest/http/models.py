@@ -16,6 +16,12 @@ ENVELOPED = "/organization/"
 OPENAI = ("/v1/chat/", "/v1/models", "/v1/responses", "/v1/files", "/v1/vector_stores")
 """Below these paths every refusal has OpenAI's members too."""
 
+MCP = "/mcp"
+"""The path whose refusals are errors of JSON-RPC too, which is what clients of the Model Context Protocol read."""
+
+MCP_REFUSED = -32010
+"""The number of a refusal of this product, in JSON-RPC's band that is free for servers."""
+
 JSON = "application/json"
 
 NOT_STORED = {"cache-control": "no-store"}
@@ -73,17 +79,35 @@ class OpenAIRefusal(Model, frozen=True):
     error: OpenAIError
 
 
+class McpError(Model, frozen=True):
+    """A refusal as clients of the protocol read it: one number for all, and ours in `data`."""
+
+    code: int
+    message: str
+    data: ErrorDetail
+
+
+class McpRefusal(Model, frozen=True):
+    """The body of an answer from 400 on to a request that did not come to the protocol."""
+
+    error: McpError
+    jsonrpc: Literal["2.0"] = "2.0"
+    id: None = None
+
+
 _ERROR_TYPES = {401: "authentication_error", 402: "permission_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
 def refusal_body(
     path: str, status: int, code: str, message: str, trace_id: str, argument: Sequence[str] = ()
-) -> Refusal | EnvelopedRefusal | OpenAIRefusal:
+) -> Refusal | EnvelopedRefusal | OpenAIRefusal | McpRefusal:
     """The body that a path answers a refusal with."""
     if path.startswith(OPENAI):
         kind: Any = "server_error" if status >= 500 else _ERROR_TYPES.get(status, "invalid_request_error")
         return OpenAIRefusal(error=OpenAIError(code, message, trace_id, kind, ".".join(argument) or None))
     detail = ErrorDetail(code=code, message=message, trace_id=trace_id)
+    if path == MCP:
+        return McpRefusal(error=McpError(MCP_REFUSED, message, detail))
     if path.startswith(ENVELOPED):
         return EnvelopedRefusal(status="error", message=message, data=None, error=detail)
     return Refusal(error=detail)
