@@ -167,6 +167,7 @@ _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
 CITATION = (
     "marker sourcePath title page lineStart lineEnd headingPath snippet score verified documentId: sourceId readAt "
+    "symbol { name lineStart lineEnd } "
     "url origin fetchedAt published recognised "
     f"path {{ {_HOP} }} document {{ unreadPages {{ count pages unit }} }}"
 )

@@ -124,11 +124,13 @@ def _citation_text(citation: Mapping[str, Any], *, dated: bool = False) -> str:
     head = f"[{citation['marker']}] {citation_place(citation)}{read}  (score {citation['score']:.2f}, {proof})"
     said = f", published {citation['published']}" if citation.get("published") else ""
     page = [f"    {citation['url']}, fetched {citation['fetchedAt'][:16]}{said}"] if citation.get("fetchedAt") else []
+    symbol = citation.get("symbol")
+    inside = [f"    in {symbol['name']}, lines {symbol['lineStart']}–{symbol['lineEnd']}"] if symbol else []
     reached = [f"    reached: {path_text(citation['path'])}"] if citation["path"] else []
     pictured = [f"    {RECOGNISED}"] if citation.get("recognised") else []
     unread = (citation.get("document") or {}).get("unreadPages")
     missing = [f"    {unread_text(unread)} of this file could not be read"] if unread else []
-    return "\n".join((head, quoted, *page, *reached, *pictured, *missing))
+    return "\n".join((head, quoted, *page, *inside, *reached, *pictured, *missing))
 
 
 def unread_text(unread: Mapping[str, Any]) -> str:

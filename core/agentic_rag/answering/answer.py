@@ -13,6 +13,7 @@ from agentic_rag.answering.plan import Plan, ToolCall
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.language.prompt_injection import Suspicion
+from agentic_rag.language.symbols import Symbol
 from agentic_rag.models.chat.request import ChatSpend
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
@@ -110,6 +111,8 @@ class Citation:
     """When the cited document was published, as it says itself."""
     is_recognised: bool = False
     """Whether words of the quote were recognised in a picture of their page: they may be misread."""
+    symbol: Symbol | None = None
+    """What the quote stands in, of source code; None outside of all definitions, and in every other text."""
 
     @property
     def dated(self) -> datetime | None:

@@ -32,6 +32,9 @@ LANGUAGE_BY_NAME = {
 }
 """Programming language by whole file name, in lower case."""
 
+NO_PROGRAMS = frozenset({"json", "xml", "yaml", "toml", "ini", "css"})
+"""Of the languages of `LANGUAGE_BY_EXTENSION`, those of data and looks."""
+
 _DEFINED = re.compile(
     r"^[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|abstract|final|async|unsafe)\s+)*"
     r"(?:def|class|function|func|fn|interface|struct|enum|trait|impl|type|module|namespace|object|record|protocol|sub"
@@ -44,6 +47,11 @@ def language_of(file_name: str) -> str | None:
     """The programming language of a file, by its name."""
     path = PurePath(file_name)
     return LANGUAGE_BY_EXTENSION.get(path.suffix.lower().removeprefix(".")) or LANGUAGE_BY_NAME.get(path.name.lower())
+
+
+def is_program(file_name: str) -> bool:
+    """True for the name of a file that holds source code, and not data or looks."""
+    return language_of(file_name) not in (None, *NO_PROGRAMS)
 
 
 def first_symbol(text: str) -> str | None:

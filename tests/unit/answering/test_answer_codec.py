@@ -152,7 +152,7 @@ def test_an_answer_that_the_former_codec_stored_is_read_whole() -> None:
     for citation in (again["citations"][0], again["abstention"]["nearest"][0]):
         citation["read_at"] = citation["read_at"].replace("Z", "+00:00")
     for citation in (stored["citations"][0], stored["abstention"]["nearest"][0]):
-        citation |= {"published": None, "is_recognised": False}
+        citation |= {"published": None, "is_recognised": False, "symbol": None}
     stored["debug"] |= {"chat": None, "certainty": None, "usage": []}  # Younger than the stored answer.
     stored["debug"]["search"] |= {"similarity_exponent": None, "rerank": 0}
     stored["debug"]["tool_calls"] = [{**one, "document_id": None} for one in stored["debug"]["tool_calls"]]

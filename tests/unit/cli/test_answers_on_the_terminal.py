@@ -11,6 +11,7 @@ from tests.unit.cli.product import NOW, Product, Terminal, abstained, answered, 
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.language.symbols import Symbol
 from agentic_rag.models.chat.request import ChatSpend
 from agentic_rag_cli.output.answer_view import citation_place
 
@@ -27,6 +28,16 @@ def test_an_answer_shows_its_numbered_citations_with_place_score_and_quoted_span
     assert shown.stdout.startswith("Oona Pellgrave signs off the audit. [1]\n")
     assert "[1] policy.md, lines 12–13  (score 0.83, quote verified)" in shown.stdout
     assert "“The audit is signed off by Oona Pellgrave.”" in shown.stdout
+
+
+def test_a_citation_of_source_code_tells_what_it_stands_in() -> None:
+    run = answered()
+    cited = replace(run.answer.citations[0], symbol=Symbol("Pump.start", 9, 14))
+    coded = replace(run, answer=replace(run.answer, citations=(cited,)))
+
+    shown = Terminal(Product(answers={"Who signs?": coded})).rag("ask", "Who signs?")
+
+    assert "    in Pump.start, lines 9–14" in shown.stdout
 
 
 def test_a_streamed_answer_tells_its_stages_beside_the_result() -> None:
@@ -171,6 +182,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "verified",
         "documentId",
         "readAt",
+        "symbol",
         "url",
         "origin",
         "fetchedAt",

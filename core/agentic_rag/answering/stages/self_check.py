@@ -19,9 +19,14 @@ from agentic_rag.answering.verification.defang_links import NO_HOSTS
 from agentic_rag.answering.verification.judge import apply_verdicts, collect_claims
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.language.programming import is_program
+from agentic_rag.language.symbols import symbol_at
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.providers.llm_client import LlmClient
 from agentic_rag.web.url_policy import HostList
+
+LONGEST_CODE = 1_000_000
+"""Characters of a file of source code in which a quote's definition is looked for."""
 
 
 class SelfCheckStage:
@@ -49,7 +54,7 @@ class SelfCheckStage:
             return StageResult(replace(state, checked=again), StageEvent.REPAIR, outcome)
         if draft.is_abstention or not checked.passed:
             return StageResult(_end_with_abstention(state, checked))
-        return StageResult(_end_with_answer(state, checked, self._link_hosts))
+        return StageResult(await _with_symbols(_end_with_answer(state, checked, self._link_hosts), reads))
 
 
 class LlmSelfCheckStage:
@@ -85,6 +90,25 @@ async def _read_spans(
         snapshot = await reads.snapshot()
         spans = iter(await snapshot.documents.revision_spans(in_store))
     return [page_span(one, fetched) if is_page_revision(one.revision_id, fetched) else next(spans) for one in requests]
+
+
+async def _with_symbols(state: RunState, reads: LazySnapshot) -> RunState:
+    """The ending with what its quotes of source code stand in; their files are read for that."""
+    ending = state.ending
+    cited = [one for one in ending.citations if is_program(one.source_path)]
+    files = {one.revision_id: one.source_path for one in cited if one.source_span.start < LONGEST_CODE}
+    if not files:
+        return state
+    snapshot = await reads.snapshot()
+    found = await snapshot.documents.revision_spans([SpanRequest(one, 0, LONGEST_CODE) for one in files])
+    texts = {revision: span.text for revision, span in zip(files, found, strict=True) if span is not None}
+    named = tuple(
+        one
+        if one.revision_id not in texts
+        else replace(one, symbol=symbol_at(one.source_path, texts[one.revision_id], one.source_span.start))
+        for one in ending.citations
+    )
+    return replace(state, ending=replace(ending, citations=named))
 
 
 def _end_with_answer(state: RunState, checked: CheckedDraft, link_hosts: HostList) -> RunState:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from agentic_rag.language.programming import SOURCE_MEDIA_TYPE, language_of, symbols
+from agentic_rag.language.programming import SOURCE_MEDIA_TYPE, is_program, symbols
 from agentic_rag.operations.profiles.lists import word_lists
 from agentic_rag.operations.profiles.pins import Pin, is_manifest, is_older, read_pins
 from agentic_rag.operations.profiles.texts import Place, ReportedText
@@ -19,8 +19,6 @@ SHOWN = 50
 """Entries of each list that are told."""
 LONGEST = 200
 """Characters of a mark's line that are told."""
-_NO_PROGRAMS = frozenset({"json", "xml", "yaml", "toml", "ini", "css"})
-"""Of the languages of `LANGUAGE_BY_EXTENSION`, those of data and looks."""
 _CASE = re.compile(r"<testcase\b([^>]{0,1000})>")
 _FAULT = re.compile(r"<(?:failure|error)\b")
 _ATTRIBUTE = re.compile(r"""\b(classname|name)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
@@ -142,7 +140,7 @@ def report_code(texts: Sequence[ReportedText]) -> CodeFindings:
 
 
 def _is_program(text: ReportedText) -> bool:
-    return text.media_type == SOURCE_MEDIA_TYPE and language_of(text.source_path) not in _NO_PROGRAMS
+    return text.media_type == SOURCE_MEDIA_TYPE and is_program(text.source_path)
 
 
 def _marks(text: ReportedText) -> Iterator[tuple[ReportedText, int]]:

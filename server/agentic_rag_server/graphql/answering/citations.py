@@ -58,6 +58,13 @@ class Hop:
     to_title: str
 
 
+@strawberry.type(description="A definition in source code, told by keywords and indentation.")
+class Symbol:
+    name: str = strawberry.field(description="With the names of the definitions around it: `Pump.start`.")
+    line_start: int = strawberry.field(description="From 1.")
+    line_end: int
+
+
 @strawberry.type(description="A quoted span of a stored document that supports sentences of the answer.")
 class Citation:
     marker: int = strawberry.field(description="The number in brackets in the answer, from 1.")
@@ -99,6 +106,10 @@ class Citation:
     )
     recognised: bool = strawberry.field(
         description="Whether words of the quote were recognised in a picture of their page (OCR): they may be misread."
+    )
+    symbol: Symbol | None = strawberry.field(
+        description="The innermost definition of source code that holds the quote; null outside of all, and in other "
+        "texts."
     )
     flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
         description="Signs that the quoted passage was written to steer a model; empty for an ordinary one."
@@ -148,5 +159,6 @@ def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
         path=show_path(citation.path, workspace_id),
         fetched_at=citation.read_at if citation.is_web else None,
         recognised=citation.is_recognised,
+        symbol=None if citation.symbol is None else to_schema(Symbol, citation.symbol),
         workspace_id=workspace_id,
     )

@@ -39,6 +39,7 @@ class CitedQuote(Model, frozen=True):
     quote: str
     page: int | None
     recognised: Annotated[bool, Meta(description="Words of it were recognised in a picture (OCR), maybe wrongly.")]
+    symbol: Annotated[str | None, Meta(description="What the quote stands in, of source code: `Pump.start`.")]
     start: Annotated[int, Meta(description="Code points of the document's text.")]
     end: int
 
@@ -80,6 +81,7 @@ def _show_quote(caller: ToolCaller, workspace_id: UUID, citation: Citation) -> C
         quote=citation.snippet,
         page=citation.page,
         recognised=citation.is_recognised,
+        symbol=None if citation.symbol is None else citation.symbol.name,
         start=span.start,
         end=span.end,
     )

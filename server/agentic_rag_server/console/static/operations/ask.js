@@ -3,6 +3,7 @@
 export const CITATION = /* GraphQL */ `
   fragment CitationView on Citation {
     marker title snippet verified origin page lineStart lineEnd headingPath sourceId sourcePath chunkId url flags readAt recognised
+    symbol { name lineStart lineEnd }
     answerSpans { start end }
     sourceSpan { start end }
     path { kind via fromTitle toTitle }

@@ -94,7 +94,11 @@ class RagAnswer extends Part {
         <span class="number" aria-hidden="true">${one.marker}</span>
         <span class="body">
           <span class="title">${one.title}</span>
-          <span class="small">${placeOf(one)}${one.headingPath.length ? ` · ${one.headingPath.at(-1)}` : ""}</span>
+          <span class="small"
+            >${placeOf(one)}${one.headingPath.length ? ` · ${one.headingPath.at(-1)}` : ""}${one.symbol
+              ? ` · in ${one.symbol.name}, lines ${one.symbol.lineStart}–${one.symbol.lineEnd}`
+              : ""}</span
+          >
           <span class="quote">${one.snippet}</span>
           <span class="row small">
             ${one.verified
