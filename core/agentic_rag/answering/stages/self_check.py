@@ -95,6 +95,8 @@ async def _read_spans(
 async def _with_symbols(state: RunState, reads: LazySnapshot) -> RunState:
     """The ending with what its quotes of source code stand in; their files are read for that."""
     ending = state.ending
+    if ending is None:
+        return state
     cited = [one for one in ending.citations if is_program(one.source_path)]
     files = {one.revision_id: one.source_path for one in cited if one.source_span.start < LONGEST_CODE}
     if not files:
