@@ -20,6 +20,38 @@ from agentic_rag import __version__
 
 Context = ServerRequestContext[Any, Any]
 _SLACK_SECONDS = 5.0
+_REFUSED = -32010
+"""The number of every refusal of `/mcp`, too."""
+
+
+class LastingTransport(httpx2.AsyncBaseTransport):
+    """A server that does not answer refuses with its code: the SDK's client ends at an error of the network, and the
+    host that started this program would have no tools until it starts it again.
+    """
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The whole response, or the refusal."""
+        server = f"{request.url.scheme}://{request.url.netloc.decode()}"
+        try:
+            response = await self._inner.handle_async_request(request)
+            await response.aread()
+        except httpx2.TimeoutException:
+            return _refusal("SERVER_TIMEOUT", f"{server} did not answer in time.")
+        except httpx2.TransportError:
+            return _refusal("SERVER_UNREACHABLE", f"No server answers at {server}. Ask again once it is up.")
+        return response
+
+    async def aclose(self) -> None:
+        """End its connections."""
+        await self._inner.aclose()
+
+
+def _refusal(code: str, message: str) -> httpx2.Response:
+    told = {"code": _REFUSED, "message": message, "data": {"code": code, "message": message}}
+    return httpx2.Response(503, json={"jsonrpc": "2.0", "id": None, "error": told})
 
 
 async def serve_stdio(
@@ -29,8 +61,9 @@ async def serve_stdio(
     address = f"{base_url}/mcp" + (f"?workspace={quote(workspace, safe='')}" if workspace else "")
     headers = {"Authorization": f"Bearer {token}"}
     timeout = httpx2.Timeout(timeout_ms / 1000 + _SLACK_SECONDS, connect=_SLACK_SECONDS)
+    lasting = LastingTransport(transport or httpx2.AsyncHTTPTransport(trust_env=False))
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport, trust_env=False) as http,
+        httpx2.AsyncClient(headers=headers, timeout=timeout, transport=lasting, trust_env=False) as http,
         Client(streamable_http_client(address, http_client=http), cache=None) as remote,
         stdio_server() as (receiving, sending),
     ):

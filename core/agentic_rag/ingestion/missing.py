@@ -28,7 +28,7 @@ def require_plausible(missing: int, held: int) -> None:
     if missing and (missing == held or (missing >= FEWEST_MISSING and missing > LARGEST_SHARE * held)):
         raise PolicyRefused(
             f"The source no longer has {missing} of the {held} documents that came from it, and nothing was changed. "
-            "Is it mounted and complete? `rag ingest --dry-run` lists what is missing; `--delete-missing` goes on.",
+            "Is it mounted and complete? If it is, the same command with `--delete-missing` goes on.",
             code="SOURCE_SHRANK",
         )
 

@@ -16,7 +16,7 @@ async def sources(ground: Ground, short: bool) -> list[Row]:
     for kind in [SourceKind.DIRECTORY] if short else list(SourceKind):
         steps = 12 if short else EDITS
         found = await measure(kind, steps)
-        told = f"{kind.value}, {steps} edits, {found.renames} renames, {found.outages} outages"
+        told = f"{kind.value}, {steps} edits, {found.renames} renames, {found.outages} outages, {found.breaks} breaks"
         rows += [
             exactly(f"{told}: passages that differ from a fresh ingest", found.differences, 0),
             exactly(f"{told}: passages twice", found.duplicates, 0),

@@ -146,7 +146,8 @@ def validate_source(new: NewSource) -> NewSource:
         raise _invalid(f"There may be {MAX_PATTERNS} patterns of 1 to 200 characters.", "include")
     if new.needs_inside and not new.is_internal:
         raise _invalid(
-            f"A source of kind {new.kind.value} at {new.location!r} reaches inside: an operator adds it as `internal`.",
+            f"A source of kind {new.kind.value} at {new.location!r} reaches inside: an operator adds it as `internal` "
+            "(`--internal`).",
             "internal",
         )
     if new.is_internal and new.kind is SourceKind.SITEMAP:
