@@ -161,14 +161,18 @@ class DocumentAccess:
             is_reader = await transaction.access.sees(workspace, document_id, reading)
             if is_reader and right not in _REFUSALS:
                 return
-            scope = None if is_manager or right in _REFUSALS else ListScope((), reading.principals)
+            # What the caller may not know of is not fetched: its row would take time.
+            is_fetched = is_manager or is_reader
+            if right in _REFUSALS and not is_fetched:
+                is_fetched = await transaction.access.owns(workspace, document_id, principal.subject_id)
+            scope = None if is_fetched else ListScope((), reading.principals)
             document = await transaction.documents.get(workspace, document_id, scope)
             if document is None:
                 if is_manager and right is DocumentRight.KNOW:
                     return
                 raise no_such_document()
-            is_owner = right in _REFUSALS and may_own(principal, document)
-            if not (is_reader or is_manager or is_owner or await may_restore(transaction, principal, document)):
+            is_known = is_reader or is_manager or (right in _REFUSALS and may_own(principal, document))
+            if not (is_known or await may_restore(transaction, principal, document)):
                 raise no_such_document()
             if right in _REFUSALS:
                 await require_right(transaction, principal, document, right)

@@ -69,6 +69,12 @@ class AccessStore(Protocol):
         """
         ...
 
+    async def owns(self, workspace: WorkspaceRef, key: UUID, subject: str) -> bool:
+        """Whether the subject owns the document, or the document of the job, with this id. One of somebody else takes
+        the time of one that never was.
+        """
+        ...
+
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
         """The access sets of a document and of all its passages, at every version, with their principals."""
         ...

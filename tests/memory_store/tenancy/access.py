@@ -80,6 +80,15 @@ class MemoryAccessStore:
         known = {} if state is None else {**state.tombstones, **state.documents}
         return document_id in known and not await self.unreadable(workspace, [document_id], readers)
 
+    async def owns(self, workspace: WorkspaceRef, key: UUID, subject: str) -> bool:
+        """Whether the subject owns a document, or that of a job."""
+        state = self._working.read(workspace)
+        if state is None:
+            return False
+        stored = state.jobs.get(key)
+        document = state.documents.get(key if stored is None else stored.job.document_id or key)
+        return document is not None and document.uploaded_by == subject
+
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
         """The sets of a document and of its passages, with their principals."""
         state = self._state(workspace)

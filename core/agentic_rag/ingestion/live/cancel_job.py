@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
-from agentic_rag.documents.document_access import DocumentRight, may_own, require_right
+from agentic_rag.documents.document_access import DocumentRight, list_scope, may_own, require_right
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import NotFound
@@ -58,7 +58,12 @@ class CancelJob:
         Errors: `NotFound` code JOB_NOT_FOUND, for one that the caller may not know of too; `Forbidden`.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
-            # What is hidden and what is not there take the same statements.
+            # What is hidden and what is not there take the same statements, and nothing of it is fetched.
+            if not may_manage_access(principal):
+                scope = await list_scope(transaction, principal, workspace)
+                is_owner = await transaction.access.owns(workspace, job_id, principal.subject_id)
+                if not is_owner and await transaction.jobs.get(workspace, job_id, scope) is None:
+                    raise _no_such_job()
             job = await transaction.jobs.get(workspace, job_id)
             key = job.document_id if job is not None and job.document_id is not None else _NO_DOCUMENT
             is_reader = await transaction.access.sees(workspace, key, read_identity(principal))
@@ -66,7 +71,7 @@ class CancelJob:
             document = await transaction.documents.get_for_update(workspace, key)
             owns = may_manage_access(principal) or (document is not None and may_own(principal, document))
             if job is None or not (owns or (document is not None and is_reader)):
-                raise NotFound("There is no such job.", code="JOB_NOT_FOUND")
+                raise _no_such_job()
             if document is not None:
                 await require_right(transaction, principal, document, DocumentRight.WRITE)
             if job.state not in _UNFINISHED:
@@ -90,3 +95,7 @@ class CancelJob:
                 state=job.state.value,
             )
             return Cancellation(await transaction.jobs.get(workspace, job_id) or job, CancelOutcome.CANCELLED)
+
+
+def _no_such_job() -> NotFound:
+    return NotFound("There is no such job.", code="JOB_NOT_FOUND")

@@ -77,6 +77,15 @@ SELECT EXISTS (
 )
 """
 
+OWNS = """
+SELECT EXISTS (
+    SELECT FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND uploaded_by = $4 AND document_id = coalesce(
+        (SELECT document_id FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3), $3
+    )
+)
+"""
+
 HELD_SETS = """
 SELECT access_id, principals FROM rag_access_sets
 WHERE org_id = $1 AND workspace_id = $2 AND access_id IN (
@@ -215,6 +224,10 @@ class PostgresAccessStore:
 
     async def sees(self, workspace: WorkspaceRef, document_id: UUID, readers: ReadIdentity) -> bool:
         found: bool = await self._connection.fetchval(SEES, *workspace.key, document_id, list(readers.principals))
+        return found
+
+    async def owns(self, workspace: WorkspaceRef, key: UUID, subject: str) -> bool:
+        found: bool = await self._connection.fetchval(OWNS, *workspace.key, key, subject)
         return found
 
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
