@@ -63,6 +63,11 @@ def judged(outcome: str, verdict: natural.Verdict) -> Sequence[Row]:
     return natural.natural_rows("dev", [natural.Judgement(question, outcome, verdict)] * MANY)
 
 
+def in_french(verdict: natural.Verdict) -> Sequence[Row]:
+    question = natural.NaturalQuestion("french-coffee-1", "Qui ?", "who", "ANSWERED", (("Ada",),), (), ())
+    return natural.language_rows({"languages-dev": [natural.Judgement(question, "GROUNDED", verdict)] * MANY})
+
+
 def pairs(found: Outcome) -> Sequence[Row]:
     return list(
         conflicts.conflict_rows([conflicts.Pair(place, "", Outcome.CONFLICTING, found, "") for place in range(20)])
@@ -183,6 +188,10 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
             lambda: judged("GROUNDED", natural.Verdict.PARTLY)),
         Lie("answers are wrong", "wrong but GROUNDED", lambda: judged("GROUNDED", natural.Verdict.RIGHT),
             lambda: judged("GROUNDED", natural.Verdict.WRONG)),
+    ),
+    "natural.language_rows": (
+        Lie("answers are partly right", "right and complete", lambda: in_french(natural.Verdict.RIGHT),
+            lambda: in_french(natural.Verdict.PARTLY)),
     ),
     "languages.rows_of": (
         Lie("another document is first", "xquad-de: R@1", in_german, lambda: in_german(found=HALF)),

@@ -20,6 +20,7 @@ from agentic_rag_eval.ablation import Arm
 from agentic_rag_eval.metrics import Score
 from tests.bench.reports import ROOT, Row, publish_report
 from tests.local_model import minilm
+from tests.quality import natural
 from tests.quality.abstention import Supports, abstention_rows, supports_of
 from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off, ranked
 from tests.quality.citations import Judged, citation_rows, judged
@@ -27,7 +28,7 @@ from tests.quality.conflicts import CONFLICTS, disagreement_rows
 from tests.quality.filings import FILINGS, filings
 from tests.quality.grounded import STUDIES, conclusion_row, grounded_rows
 from tests.quality.languages import language_rows
-from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, NATURAL_OWN, natural_rows
+from tests.quality.natural import FOUR_LANGUAGES, FOUR_LANGUAGES_DEV, HALVES, NATURAL, NATURAL_DEV, NATURAL_OWN
 from tests.quality.natural_asking import asked_naturally
 from tests.quality.readings import READINGS, readings_rows
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
@@ -125,8 +126,14 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
         halves = next((HALVES[one] for one in (NATURAL, NATURAL_DEV) if one in wanted), ())
         for half in (*halves, *(HALVES[NATURAL_OWN] if NATURAL_OWN in wanted else ())):
             verdicts, citations = await asked_naturally(system, settings, half)
-            rows += [must(row) for row in natural_rows(half, verdicts)]
+            rows += [must(row) for row in natural.natural_rows(half, verdicts)]
             cited += citations
+        four = next((HALVES[one] for one in (FOUR_LANGUAGES, FOUR_LANGUAGES_DEV) if one in wanted), ())
+        if four:
+            in_languages = {half: await asked_naturally(system, settings, half) for half in four}
+            judged_by_half = {half: verdicts for half, (verdicts, _) in in_languages.items()}
+            rows += [must(row) for row in natural.language_rows(judged_by_half)]
+            cited += [one for _, citations in in_languages.values() for one in citations]
         if XQUAD in wanted:
             rows += [must(row) for row in await language_rows(system)]
         if CONFLICTS in wanted:
@@ -169,10 +176,10 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, XQUAD, FILINGS, NATURAL, NATURAL_OWN, CONFLICTS, READINGS, VERIFIER, RULES)
-    parser.add_argument(
-        "--only", action="append", choices=(*every, NATURAL_DEV), help="these sets only; may be repeated"
-    )
+    natural_sets = (NATURAL, NATURAL_OWN, FOUR_LANGUAGES)
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, XQUAD, FILINGS, *natural_sets, CONFLICTS, READINGS, VERIFIER, RULES)
+    choices = (*every, NATURAL_DEV, FOUR_LANGUAGES_DEV)
+    parser.add_argument("--only", action="append", choices=choices, help="these sets only; may be repeated")
     parser.add_argument("--embedder", choices=("onnx", "deterministic"), default="onnx")
     options = parser.parse_args()
     wanted = options.only or every

@@ -1,6 +1,6 @@
-"""Natural questions: 300 that an employee would ask, over ten corpora of different kinds, and 116 of weak kinds over
-five more, judged by what must stand in the answer. The judge is pure and reads neither citations nor scores: only the
-outcome and the text a user sees.
+"""Natural questions: 300 that an employee would ask, over ten corpora of different kinds, 116 of weak kinds over
+five more, and 60 in each of four languages, judged by what must stand in the answer. The judge is pure and reads
+neither citations nor scores: only the outcome and the text a user sees.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,8 +20,16 @@ from tests.quality.rows import at_least, at_most, share
 FOLDER = Path(__file__).parent / "natural"
 CORPORA = FOLDER / "corpora"
 NATURAL, NATURAL_DEV, NATURAL_OWN = "natural", "natural-dev", "natural-own"
-HALVES = {NATURAL: ("dev", "held"), NATURAL_DEV: ("dev",), NATURAL_OWN: ("own",)}
+FOUR_LANGUAGES, FOUR_LANGUAGES_DEV = "languages4", "languages4-dev"
+HALVES = {
+    NATURAL: ("dev", "held"),
+    NATURAL_DEV: ("dev",),
+    NATURAL_OWN: ("own",),
+    FOUR_LANGUAGES: ("languages-dev", "languages-held"),
+    FOUR_LANGUAGES_DEV: ("languages-dev",),
+}
 RIGHT_SHARE = 60
+RIGHT_IN_A_LANGUAGE = 55
 WRONG_SHARE = 8
 """Percent of all questions of a half."""
 PARTLY_SHARE = 3
@@ -37,9 +45,11 @@ _NUMBERS = """
 """
 _SPELLED = {word: entry.split()[0] for entry in _NUMBERS.split(";") for word in entry.split()[1:]}
 _UNITS = {"pound": "£", "pounds": "£", "euro": "€", "euros": "€", "percent": "%", "prozent": "%"}
-_TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+|[£€$%°]")
+_UNSPACED = r"\u3040-\u30ff\u3400-\u9fff"
+"""Kana and ideographs: no space shows where a word ends, so each character is a token."""
+_TOKEN = re.compile(rf"\d+(?:\.\d+)*|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]+|[£€$%°]")
 _MARKER = re.compile(r"\s?\[\d+\]")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”'’)\]]*\s+(?=[^\W_a-zäöüßáéíóúñ]|[¿¡\"“„(])")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”'’)\]]*\s+(?=[^\W_a-zäöüßáéíóúñ]|[¿¡\"“„(])|[。！？](?=\s*\w)")
 _ABBREVIATED = re.compile(r"(?:\b(?:No|Nr|Dr|Mr|Ms|Mrs|St|Abs|Art|Sr|Sra|Dra|Mme|Tel|Ltd|\w)|(?:^|\s)\d{1,2})\.$")
 
 
@@ -206,3 +216,30 @@ def _are(judged: Sequence[Judgement], *verdicts: Verdict) -> list[float]:
 
 def _kind(question: NaturalQuestion) -> str:
     return question.kind if question.outcome == "ANSWERED" else question.outcome
+
+
+def language_rows(judged: Mapping[str, Sequence[Judgement]]) -> list[Row]:
+    """The rows of each language, over all of its questions and by half."""
+    rows: list[Row] = []
+    every = [one for ones in judged.values() for one in ones]
+    for corpus in dict.fromkeys(one.question.corpus for one in every):
+        of = f"questions in {corpus.partition('-')[0].capitalize()}"
+        together = [one for one in every if one.question.corpus == corpus]
+        rows.append(at_least(f"{of}: right and complete", _are(together, Verdict.RIGHT), RIGHT_IN_A_LANGUAGE))
+        rows += _harm_rows(of, together)
+        for half, ones in judged.items():
+            of_half = f"{of}, {half.removeprefix('languages-')}"
+            of_corpus = [one for one in ones if one.question.corpus == corpus]
+            rows.append(share(f"{of_half}: right and complete", _are(of_corpus, Verdict.RIGHT)))
+            rows += _harm_rows(of_half, of_corpus)
+    return rows
+
+
+def _harm_rows(of: str, judged: Sequence[Judgement]) -> list[Row]:
+    answerable = [one for one in judged if one.question.outcome != "NOT_STATED"]
+    return [
+        share(f"{of}: partly or buried", _are(judged, Verdict.PARTLY, Verdict.BURIED)),
+        share(f"{of}: wrong but GROUNDED", [float(one.is_wrong_but_grounded) for one in judged]),
+        share(f"{of}: wrong as UNCERTAIN", [float(one.is_wrong_but_uncertain) for one in judged]),
+        share(f"{of}: false abstention, of those with an answer", _are(answerable, Verdict.ABSTAINED)),
+    ]

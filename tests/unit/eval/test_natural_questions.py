@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.quality.natural import (
     CORPORA,
+    FOUR_LANGUAGES,
     HALVES,
     NATURAL,
     NATURAL_OWN,
@@ -16,13 +17,15 @@ from tests.quality.natural import (
     count_sentences,
     holds,
     judge_natural,
+    language_rows,
     natural_questions,
     natural_rows,
     plain_text,
     tokens_of,
 )
 
-QUESTIONS = [one for half in (*HALVES[NATURAL], *HALVES[NATURAL_OWN]) for one in natural_questions(half)]
+SETS = (NATURAL, NATURAL_OWN, FOUR_LANGUAGES)
+QUESTIONS = [one for name in SETS for half in HALVES[name] for one in natural_questions(half)]
 STEPS = NaturalQuestion(
     question_id="office-01",
     question="How do I book the van?",
@@ -67,14 +70,26 @@ def test_ids_are_unique_and_no_question_is_in_both_halves() -> None:
     assert [one for one, times in (*ids.items(), *texts.items()) if times > 1] == []
 
 
+def test_each_of_four_languages_has_sixty_questions_and_twelve_of_them_are_not_stated() -> None:
+    of_four = [one for half in HALVES[FOUR_LANGUAGES] for one in natural_questions(half)]
+    counted = Counter((one.corpus.partition("-")[0], one.outcome) for one in of_four)
+    languages = ("french", "german", "japanese", "spanish")
+    assert counted == {
+        (language, outcome): count
+        for language in languages
+        for outcome, count in (("ANSWERED", 48), ("NOT_STATED", 12))
+    }
+
+
 def test_what_is_not_stated_has_no_source_and_every_other_question_has_one() -> None:
     assert {one.outcome for one in QUESTIONS} == {"ANSWERED", "NOT_STATED", "CONFLICTING"}
     assert all(bool(one.sources) == bool(one.must) == (one.outcome != "NOT_STATED") for one in QUESTIONS)
     assert all(len(one.must) == 2 for one in QUESTIONS if one.outcome == "CONFLICTING")
 
 
-def test_both_halves_have_every_kind_of_question() -> None:
-    kinds = [{(one.outcome, one.kind) for one in natural_questions(half)} for half in HALVES[NATURAL]]
+@pytest.mark.parametrize("name", [NATURAL, FOUR_LANGUAGES])
+def test_both_halves_have_every_kind_of_question(name: str) -> None:
+    kinds = [{(one.outcome, one.kind) for one in natural_questions(half)} for half in HALVES[name]]
     dev, held = ({kind for outcome, kind in half if outcome == "ANSWERED"} for half in kinds)
     assert dev == held
 
@@ -155,13 +170,18 @@ def test_a_later_text_beside_the_earlier_one_is_right_where_the_question_allows_
         ("von 2,5 Prozent", "2.5 per cent"),
         ("the **Head** of\n  People", "head of people"),
         ("fourteen-day trial", "14 day"),
+        ("担当は千葉健太郎です。", "千葉健太郎"),
+        ("費用は３，０００円です", "3,000円"),
     ],
 )
 def test_spelling_does_not_count(text: str, wanted: str) -> None:
     assert holds(tokens_of(text), wanted)
 
 
-@pytest.mark.parametrize(("text", "wanted"), [("15 days", "5 days"), ("7.4.12", "7.4.1"), ("£1,200.50", "1200 pounds")])
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("15 days", "5 days"), ("7.4.12", "7.4.1"), ("£1,200.50", "1200 pounds"), ("13,000円", "3,000円")],
+)
 def test_a_part_of_a_number_is_another_number(text: str, wanted: str) -> None:
     assert not holds(tokens_of(text), wanted)
 
@@ -174,6 +194,7 @@ def test_a_part_of_a_number_is_another_number(text: str, wanted: str) -> None:
         ("The rate is £21.35. [1] 3.1 The price is 7,450 pounds. [2]", 2),
         ("", 0),
         ("Yes: they may. It is free! Is it? It is.", 4),
+        ("電源を切ります。30分待ちます。", 2),
     ],
 )
 def test_sentences_are_counted_as_they_are_read(answer: str, sentences: int) -> None:
@@ -185,3 +206,13 @@ def test_the_rows_miss_where_wrong_answers_are_called_grounded() -> None:
     rows = natural_rows("dev", [*right, judge_natural(STEPS, "GROUNDED", "The van is white.")])
     assert [row.name for row in rows if not row.ok] == ["natural questions, dev: wrong but GROUNDED"]
     assert all(row.ok for row in natural_rows("dev", [*right, judge_natural(STEPS, "ABSTAINED", "")]))
+
+
+def test_the_rows_of_a_language_miss_where_half_of_its_answers_are_wrong() -> None:
+    right = replace(judge_natural(STEPS, "GROUNDED", WHOLE), question=replace(STEPS, question_id="french-coffee-01"))
+    wrong = replace(right, verdict=Verdict.WRONG)
+    rows = language_rows({"languages-dev": [right] * 6 + [wrong] * 4, "languages-held": [wrong] * 2})
+    assert [row.name for row in rows if not row.ok] == ["questions in French: right and complete"]
+    measured = {row.name: row.measured for row in rows}
+    assert measured["questions in French, dev: wrong but GROUNDED"].startswith("40.0")
+    assert measured["questions in French, held: wrong but GROUNDED"].startswith("100")
