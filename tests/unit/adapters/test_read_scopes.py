@@ -48,6 +48,14 @@ async def test_only_what_is_newer_is_read_and_nothing_is_kept_of_a_server_that_w
     assert sets.asked == [-1, 2, -1]
 
 
+async def test_callers_that_read_no_set_of_their_own_are_forgotten_too() -> None:
+    scopes, sets, workspace = ReadScopes(most_callers=2), Sets(0), WorkspaceRef(uuid4(), uuid4())
+    for name in ("dana", "lee", "kim"):
+        await scopes.of(workspace, ReadIdentity((f"user:{name}",)), sets.head(), sets.above)
+
+    assert len(scopes) == 2
+
+
 async def test_callers_and_workspaces_are_told_apart_and_the_last_ones_are_kept() -> None:
     scopes, sets = ReadScopes(most_numbers=8), Sets(4)
     ours, other = WorkspaceRef(uuid4(), uuid4()), WorkspaceRef(uuid4(), uuid4())

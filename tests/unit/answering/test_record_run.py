@@ -11,7 +11,7 @@ from tests.waiting import eventually
 
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs import record
-from agentic_rag.answering.runs.record import BATCH, RunRecorder
+from agentic_rag.answering.runs.record import BATCH, CacheFill, RunRecorder
 from agentic_rag.tenancy.entering import bound_principals, entering_as
 from agentic_rag.tenancy.principals import Principal, Role
 
@@ -56,6 +56,37 @@ async def test_runs_that_come_while_a_batch_is_stored_wait_for_company(monkeypat
     await eventually(all_are_stored, "all three are stored")
     assert runs.batches == [1, 2]
     await recorder.aclose()
+
+
+async def test_runs_are_stored_although_answers_to_be_cached_come_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    class BusyCache(Cache):
+        puts = 0
+
+        async def put(self, *entry: Any) -> None:
+            self.puts += 1
+            await asyncio.sleep(0)
+            if self.puts < 10 * BATCH:
+                take(self.puts)
+
+    def take(number: int) -> None:
+        fill = CacheFill(WORKSPACE, str(number), run.answer, 60, seen_version=version)
+        recorder.submit(replace(run, run_id=UUID(int=number + 1)), fill)
+
+    class RunsThatLook(Runs):
+        async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
+            puts.append(cache.puts)
+            await super().record(runs, durable=durable)
+
+    monkeypatch.setattr(record, "LINGER_SECONDS", 0.0)
+    run, runs, cache, corpus, puts = await _run(), RunsThatLook(), BusyCache(), database(), list[int]()
+    version = await corpus.corpus_version(WORKSPACE)
+    recorder = RunRecorder(corpus, runs, cache, Telemetry())
+    take(0)
+    await recorder.drain()
+    await recorder.aclose()
+
+    assert len(runs.stored) == cache.puts == 10 * BATCH
+    assert puts[0] < 2 * BATCH
 
 
 async def test_a_run_can_be_found_before_it_is_stored() -> None:

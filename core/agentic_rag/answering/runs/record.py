@@ -152,13 +152,15 @@ class RunRecorder:
             await self._wake.wait()
             self._wake.clear()
             await self._fill_cache()
+            if self._fills:
+                self._wake.set()
             if not self._is_ripe:
                 continue
             self._is_ripe = False
             if self._waiting:
                 await self._store([run for _, run in zip(range(BATCH), self._waiting.values(), strict=False)])
                 await self._fill_cache()
-            if not self._waiting:
+            if not self._waiting and not self._fills:
                 self._is_draining = False
                 self._idle.set()
             elif self._is_draining or len(self._waiting) >= BATCH:
@@ -167,8 +169,8 @@ class RunRecorder:
                 asyncio.get_running_loop().call_later(LINGER_SECONDS, self._ripen)
 
     async def _fill_cache(self) -> None:
-        while self._fills:
-            place, fill = next(iter(self._fills.items()))
+        """Cache as many answers as a batch has runs: they may come as fast as they are cached, and runs wait too."""
+        for place, fill in [held for _, held in zip(range(BATCH), self._fills.items(), strict=False)]:
             await self._cache_one(fill)
             self._fills.pop(place, None)
 

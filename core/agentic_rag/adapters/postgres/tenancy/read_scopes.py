@@ -18,6 +18,8 @@ from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 MOST_NUMBERS = 500_000
 """Numbers of sets that are kept, of all callers together: 20 MB."""
+MOST_CALLERS = 10_000
+"""Callers that are kept, those that read no set of their own too: 5 MB."""
 
 Caller = tuple[WorkspaceRef, tuple[str, ...] | None]
 
@@ -48,12 +50,17 @@ class ReadScopes:
     number be given to another.
     """
 
-    def __init__(self, most_numbers: int = MOST_NUMBERS) -> None:
+    def __init__(self, most_numbers: int = MOST_NUMBERS, most_callers: int = MOST_CALLERS) -> None:
         self._most = most_numbers
+        self._most_callers = most_callers
         self._held = 0
         self._known: OrderedDict[Caller, _KnownSets] = OrderedDict()
         self._started: datetime | None = None
         self.hidden = HiddenVersions()
+
+    def __len__(self) -> int:
+        """Callers that are kept."""
+        return len(self._known)
 
     async def of(
         self,
@@ -85,6 +92,6 @@ class ReadScopes:
         before = self._known.pop(caller, None)
         self._held += len(known.access_ids) - (len(before.access_ids) if before else 0)
         self._known[caller] = known
-        while self._held > self._most and self._known:
+        while self._known and (self._held > self._most or len(self._known) > self._most_callers):
             _, oldest = self._known.popitem(last=False)
             self._held -= len(oldest.access_ids)
