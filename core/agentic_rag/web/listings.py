@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from xml.etree import ElementTree
@@ -25,6 +26,30 @@ _BEGINNING = re.compile(
     rb"<(?:\w+:)?(?:urlset|sitemapindex|rss|feed|RDF)\b",
     re.DOTALL,
 )
+
+_DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
+_MARKS = (
+    # UTF-32 first: its little-endian mark begins with that of UTF-16.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_WIDE_STARTS = (
+    (b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be"), (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"),
+)  # fmt: skip
+_ENCODINGS = frozenset(
+    codecs.lookup(name).name
+    for name in (
+        "ascii utf-8 utf-8-sig utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be shift_jis cp932 euc-jp iso2022-jp "
+        "gb2312 gbk gb18030 big5 big5hkscs euc-kr cp949 koi8-r koi8-u cp866 cp437 cp850 cp874 mac-roman mac-cyrillic "
+        + " ".join(f"cp{1250 + number}" for number in range(9))
+        + " "
+        + " ".join(f"iso8859-{number}" for number in (*range(1, 12), *range(13, 17)))
+    ).split()
+)
+"""Those of texts: Python has others, some of which take long to read."""
 
 
 class ListingKind(enum.Enum):
@@ -79,21 +104,48 @@ def looks_like_listing(media_type: str, body: bytes) -> bool:
     return media_type in LISTING_TYPES or _BEGINNING.match(body[:8_192]) is not None
 
 
-def read_listing(body: bytes) -> Listing:
-    """The pages that a file names. Entries of a feed without an address are left out. Errors: `ListingRefused`."""
-    plain = body.replace(b"\0", b"")  # UTF-16 has one beside each letter.
-    if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
+def read_listing(body: bytes, charset: str = "") -> Listing:
+    """The pages that a file names. Entries of a feed without an address are left out. `charset` is what its server
+    states. Errors: `ListingRefused`.
+    """
+    text = _decode(body, charset)
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ListingRefused("it declares entities")
     reader = _Reader()
-    parser = ElementTree.XMLParser(target=reader)  # noqa: S314 - without declarations there is nothing to expand
+    parser = ElementTree.XMLParser(  # noqa: S314 - without declarations there is nothing to expand
+        target=reader, encoding="utf-8"
+    )
     try:
-        parser.feed(body)
+        parser.feed(text.encode("utf-8", "replace"))
         parser.close()
     except ElementTree.ParseError as error:
         raise ListingRefused(f"it is not well-formed, line {error.position[0]}") from error
     if reader.kind is None:
         raise ListingRefused("it is empty")
     return Listing(reader.kind, tuple(reader.pages))
+
+
+def _decode(body: bytes, charset: str) -> str:
+    """The text by its byte order mark, else what the server states (RFC 7303), else what the file states, else UTF-8:
+    the first that fits. The XML parser by itself knows no encoding of several bytes but Unicode's.
+    """
+    for mark, encoding in _MARKS:
+        if body.startswith(mark):
+            return _fitting(body, (encoding,))
+    declared = _DECLARED.match(body[:200].replace(b"\0", b""))
+    stated = "" if declared is None else declared[1].decode("ascii")
+    wide = [encoding for start, encoding in _WIDE_STARTS if body.startswith(start)]
+    return _fitting(body, wide or (charset, stated, "utf-8"))
+
+
+def _fitting(body: bytes, encodings: Sequence[str]) -> str:
+    for name in encodings:
+        try:
+            if codecs.lookup(name).name in _ENCODINGS:
+                return body.decode(name)
+        except (LookupError, UnicodeDecodeError, ValueError):
+            continue
+    raise ListingRefused(f"its bytes are not {' or '.join(repr(one[:40]) for one in encodings if one)}")
 
 
 @dataclass(slots=True)

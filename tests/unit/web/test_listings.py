@@ -45,6 +45,44 @@ def test_a_listing_names_its_pages(body: bytes, kind: ListingKind, pages: list[L
     assert (found.kind, list(found.pages)) == (kind, pages)
 
 
+ADDRESS = {
+    "shift_jis": "日本", "gbk": "中国", "gb18030": "中国", "euc-jp": "日本", "big5": "台灣", "euc-kr": "한국",
+    "windows-1251": "страница", "koi8-r": "страница", "iso-8859-2": "účet", "utf-16": "日本", "utf-8": "日本",
+}  # fmt: skip
+
+
+def written(path: str, encoding: str | None, stated: str | None) -> bytes:
+    says = "" if stated is None else f' encoding="{stated}"'
+    text = f'<?xml version="1.0"{says}?><urlset><url><loc>http://a.example/{path}</loc></url></urlset>'
+    return text.encode(encoding or "utf-8")
+
+
+@pytest.mark.parametrize("encoding", ADDRESS)
+def test_a_listing_may_be_in_any_encoding_that_it_or_its_server_states(encoding: str) -> None:
+    path = ADDRESS[encoding]
+    by_itself = read_listing(written(path, encoding, encoding))
+    by_server = read_listing(written(path, encoding, None), encoding)
+    # RFC 7303: what the server says comes first, where it fits.
+    both = read_listing(written(path, encoding, "iso-8859-1"), encoding)
+
+    assert {one.pages[0].address for one in (by_itself, by_server, both)} == {f"http://a.example/{path}"}
+
+
+@pytest.mark.parametrize(
+    ("charset", "stated"), [("us-ascii", "windows-1251"), ("utf-8", "windows-1251"), ("x-no", "cp1251")]
+)
+def test_what_the_server_says_wrongly_is_passed_over(charset: str, stated: str) -> None:
+    assert read_listing(written("страница", "cp1251", stated), charset).pages[0].address.endswith("/страница")
+
+
+@pytest.mark.parametrize("stated", ["x-user-defined", "punycode", "utf-7", "zlib", "us-ascii"])
+def test_a_listing_in_an_encoding_that_nobody_reads_is_refused(stated: str) -> None:
+    body = written("é", "iso-8859-1", stated)
+
+    with pytest.raises(ListingRefused, match="its bytes are not"):
+        read_listing(body)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "code"),

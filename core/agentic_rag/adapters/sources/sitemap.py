@@ -105,7 +105,7 @@ class SitemapSource:
             page = await self._sitemaps.fetch(url)
         except PageGone as error:
             raise InvalidInput(f"There is no sitemap at {url}.", code="SOURCE_NOT_FOUND", path=("source",)) from error
-        return parse_sitemap(page.body)
+        return parse_sitemap(page.body, page.charset)
 
     def _page_target(self, address: str) -> Target:
         """Errors: `PolicyRefused` code ADDRESS_REFUSED for an address of another site, or one that is not public."""
@@ -118,10 +118,10 @@ class SitemapSource:
         return target
 
 
-def parse_sitemap(body: bytes) -> Listing:
+def parse_sitemap(body: bytes, charset: str = "") -> Listing:
     """A sitemap or an index of sitemaps. Errors: `InvalidInput` codes SOURCE_SITEMAP_INVALID, SOURCE_TOO_MANY_ITEMS."""
     try:
-        listing = read_listing(body)
+        listing = read_listing(body, charset)
     except ListingRefused as refused:
         if refused.code == "LISTING_TOO_LONG":
             require_few(MAX_ITEMS + 1)

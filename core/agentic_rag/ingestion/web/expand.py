@@ -20,7 +20,7 @@ def expand(
     """
     size = len(fetched.body)
     try:
-        listing = read_listing(fetched.body)
+        listing = read_listing(fetched.body, fetched.charset)
     except ListingRefused as refused:
         return replace(page, state=PageState.FAILED, code=refused.code, size=size), []
     if listing.kind is ListingKind.INDEX and page.code == LISTED:

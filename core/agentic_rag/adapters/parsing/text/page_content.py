@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from agentic_rag.adapters.parsing.pages.page_facts import PageFacts, read_facts
+from agentic_rag.adapters.parsing.text.depth import flatten
 from agentic_rag.adapters.parsing.text.formulas import formula_text
 from agentic_rag.adapters.parsing.text.page_controls import folded_texts, write_controls
 from agentic_rag.adapters.parsing.text.svg import as_picture
@@ -88,7 +89,7 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
 
 def _parse(source: str) -> LexborHTMLParser:
     """The page with every formula as a text in its place, and drawings that say something as pictures."""
-    tree = LexborHTMLParser(source)
+    tree = LexborHTMLParser(flatten(source))
     for math in tree.css("math"):
         shown, text = math, formula_text(_element(math, 0))
         while (around := shown.parent) is not None and _is_hidden(around) and letters_of(around) == letters_of(math):
