@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -18,11 +19,13 @@ from agentic_rag.answering.context.prepare_context import (
 )
 from agentic_rag.answering.context.search_passages import FoundPassage, FoundPassages
 from agentic_rag.answering.question import Question
-from agentic_rag.documents.document import Chunk
+from agentic_rag.documents.document import Chunk, ChunkVersion
+from agentic_rag.documents.read_chunk import FoundChunk
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
 from tests.api.builders import A_SPACE, REF, WORKSPACE_ID, Container, NoLimits, client, document_id, numbered, query
 from tests.api.rest_product import rest_product
@@ -52,10 +55,11 @@ CANDIDATE = Candidate(1, 0.5, (ArmScore(Retriever.DENSE, 1, 0.4, 0.6, 0.7),))
 class FakeSearch:
     asked: list[Question] = field(default_factory=list)
     is_recognised: bool = False
+    chunk: Chunk = CHUNK
 
     async def run(self, principal: object, asked: Question) -> FoundPassages:
         self.asked.append(asked)
-        found = FoundPassage(CHUNK, CANDIDATE, 0.8, 0.4, (Suspicion.INSTRUCTION,), self.is_recognised)
+        found = FoundPassage(self.chunk, CANDIDATE, 0.8, 0.4, (Suspicion.INSTRUCTION,), self.is_recognised)
         return FoundPassages((found,), 7, A_SPACE, (Dependency.GRAPH,))
 
 
@@ -81,7 +85,7 @@ class TextContainer(Container):
 
 SEARCH = """query Search($input: SearchPassagesInput!) { searchPassages(input: $input) {
   passages { sourceId text span { start end } page lineStart headingPath similarity cosine score scores { retriever }
-             flags document { id } }
+             flags document { id } evidenceUrl language symbol }
   corpusVersion embeddingSpace degraded userErrors { code path } } }"""
 CONTEXT = """query Context($input: ContextInput!) { context(input: $input) {
   text step tokens template templateVersion fault
@@ -107,10 +111,47 @@ async def test_a_passage_comes_with_its_text_and_place() -> None:
             "scores": [{"retriever": "DENSE"}],
             "flags": ["INSTRUCTION"],
             "document": {"id": document_id(1)},
+            "evidenceUrl": f"http://test/v1/documents/{document_id(1)}/text?start=10&end=35",
+            "language": None,
+            "symbol": None,
         }
     ]
     assert (found["corpusVersion"], found["embeddingSpace"]) == (7, A_SPACE.name)
     assert found["degraded"] == ["GRAPH"]
+
+
+async def test_a_passage_of_code_says_its_language_and_what_it_defines_whatever_its_source_is() -> None:
+    address = "https://git.example/pump.py"
+    code = replace(CHUNK, text="def start_pump():\n    pass", source_path="src/pump.py", media_type="text/x-source")
+    container = TextContainer(search=FakeSearch(chunk=replace(code, url=address)))
+    sent = {"query": "valve", "workspaceId": WORKSPACE_ID}
+
+    (found,) = (await query(container, SEARCH, {"input": sent}))["data"]["searchPassages"]["passages"]
+    async with client(container) as http:
+        (twin,) = (await http.post("/v1/search", json=sent)).json()["passages"]
+
+    wanted = {"language": "python", "symbol": "start_pump", "evidenceUrl": address, "lineStart": 4}
+    assert wanted == {name: found[name] for name in wanted}
+    assert wanted == {name: twin[name] for name in wanted}
+
+
+async def test_a_candidate_of_an_answer_carries_its_text_while_the_caller_may_read_it() -> None:
+    place = ChunkVersion(numbered(201), 1, numbered(1), "Document 1", 7, None)
+    held = {numbered(201): FoundChunk(place, CHUNK, 7, None)}
+
+    class ReadHeld:
+        async def run(self, principal: Principal, workspace: WorkspaceRef, chunk_id: UUID) -> FoundChunk | None:
+            assert workspace == REF
+            return held.get(chunk_id)
+
+    asked = "mutation($in: RagAnswerInput!) { ragAnswer(input: $in) { debug { candidates { chunkId text } } } }"
+    sent = {"in": {"question": "When?", "workspaceId": WORKSPACE_ID}}
+    found = await query(Container(read_chunk=ReadHeld()), asked, sent)
+    held.clear()
+    later = await query(Container(read_chunk=ReadHeld()), asked, sent)
+
+    told = [one["data"]["ragAnswer"]["debug"]["candidates"][0]["text"] for one in (found, later)]
+    assert told == [CHUNK.text, None]
 
 
 async def test_a_search_by_rest_is_the_same_search() -> None:

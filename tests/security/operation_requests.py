@@ -181,6 +181,7 @@ FIELDS: Mapping[str, Request] = {
     "Workspace.calibrationTrial": Request("workspace(id: %(workspace)s) { calibrationTrial { space } }"),
     "EvalRun.job": Request("evalRun(jobId: %(evaluation)s) { job { id } }"),
     "Citation.document": Request(f"{ASK} {{ citations {{ document {{ id }} }} {FAULTS} }}", is_public=True),
+    "Candidate.text": Request(f"{ASK} {{ debug {{ candidates {{ text }} }} {FAULTS} }}", is_public=True),
     "Mutation.cancelJob": Request(f"cancelJob(id: %(job)s) {{ outcome {FAULTS} }}", is_of_reader=True),
     "Mutation.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
     "Mutation.createWorkspace": Request(
@@ -303,6 +304,7 @@ PARENTS = {
     "EvalRun.job": "Query.evalRun",
     "Citation.document": "Query.ragAnswer",
     "Passage.document": "Query.searchPassages",
+    "Candidate.text": "Query.ragAnswer",
 }
 
 _DOCUMENT = "/v1/workspaces/%(workspace)s/documents/%(document)s"

@@ -30,6 +30,7 @@ from agentic_rag.kernel.errors import (
 )
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.kernel.text import strip_unstorable
+from agentic_rag.language.programming import SOURCE_MEDIA_TYPE, first_symbol, language_of
 from agentic_rag.language.prompt_injection import Suspicion, find_suspicions
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.models.embedding.space import EmbeddingSpace, similarity
@@ -56,6 +57,20 @@ class FoundPassage:
     """Signs that the passage was written to steer a model."""
     is_recognised: bool = False
     """Whether words of it were recognised in a picture of their page: they may be misread."""
+
+    @property
+    def language(self) -> str | None:
+        """The programming language; None for what is no source code."""
+        return language_of(self.chunk.source_path) if self._is_code else None
+
+    @property
+    def symbol(self) -> str | None:
+        """What source code of the passage defines first."""
+        return first_symbol(self.chunk.text) if self._is_code else None
+
+    @property
+    def _is_code(self) -> bool:
+        return self.chunk.media_type == SOURCE_MEDIA_TYPE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,16 @@ import strawberry
 from agentic_rag.answering import plan as plans
 from agentic_rag.answering import run as run_values
 from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.documents.where import where_terms
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval import candidates
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.citations import ArmScore, Hop, Suspicion, show_arms, show_path
 from agentic_rag_server.graphql.answering.gate import FeatureContribution
-from agentic_rag_server.graphql.http.fields import to_schema
+from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.fields import inner, to_schema
 
 AnswerType = strawberry.enum(plans.AnswerType, description="What kind of answer the question asks for.")
 
@@ -61,6 +65,19 @@ class Candidate:
     flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
         description="As those of a citation; looked for in passages that the answer could use."
     )
+    workspace_id: strawberry.Private[UUID]
+    key: strawberry.Private[UUID]
+
+    @inner(
+        Action.READ,
+        right=DocumentRight.READ,
+        description="As `chunk(id)` gives it: null for a passage that the caller may not read any more.",
+    )
+    async def text(self, info: Info) -> str | None:
+        context = info.context
+        ref = WorkspaceRef(context.principal.org_id, self.workspace_id)
+        found = await context.parts.read_chunk.run(context.principal, ref, self.key)
+        return None if found is None or found.chunk is None else found.chunk.text
 
 
 @strawberry.type(description="What the self-check found.")
@@ -168,4 +185,6 @@ def _candidate(candidate: candidates.CandidateTrace, workspace_id: UUID) -> Cand
         chunk_id=encode(NodeKind.CHUNK, workspace_id, candidate.chunk_id),
         scores=show_arms(candidate.arms),
         path=show_path(candidate.path, workspace_id),
+        workspace_id=workspace_id,
+        key=candidate.chunk_id,
     )

@@ -19,6 +19,7 @@ from agentic_rag_server.graphql.answering.runs import Dependency
 from agentic_rag_server.graphql.documents.documents import Document, show_document
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, inner, mutation, to_schema
+from agentic_rag_server.rest.documents.text import text_address
 
 
 @strawberry.input(description="A search of one workspace; what is left out has the workspace's default.")
@@ -51,6 +52,11 @@ class Passage:
     source_path: str
     url: str | None
     media_type: str
+    evidence_url: str = strawberry.field(
+        description="Opens the passage: `url`, else the text of the document at its span."
+    )
+    language: str | None = strawberry.field(description="The programming language; null for what is no source code.")
+    symbol: str | None = strawberry.field(description="What source code of the passage defines first.")
     text: str
     span: TextSpan = strawberry.field(description="Where the passage stands in the document's text.")
     page: int | None = strawberry.field(description="From 1; null for formats without pages.")
@@ -106,16 +112,17 @@ async def search(info: Info, input: SearchPassagesInput) -> SearchPassagesPayloa
     )
     found = await context.parts.search.run(context.principal, asked)
     return SearchPassagesPayload(
-        passages=[show_passage(one, workspace.workspace_id) for one in found.passages],
+        passages=[show_passage(one, workspace.workspace_id, context.base_url) for one in found.passages],
         corpus_version=found.corpus_version,
         embedding_space=None if found.space is None else found.space.name,
         degraded=list(found.degraded),
     )
 
 
-def show_passage(found: search_passages.FoundPassage, workspace_id: UUID) -> Passage:
-    """A passage, with its ids as clients know them."""
+def show_passage(found: search_passages.FoundPassage, workspace_id: UUID, base_url: str) -> Passage:
+    """A passage, with its ids as clients know them, and its address at the server."""
     chunk = found.chunk
+    place = workspace_id, chunk.document_id, chunk.start, chunk.end
     return to_schema(
         Passage,
         chunk,
@@ -124,6 +131,9 @@ def show_passage(found: search_passages.FoundPassage, workspace_id: UUID) -> Pas
         source_id=encode(NodeKind.DOCUMENT, workspace_id, chunk.document_id),
         chunk_id=encode(NodeKind.CHUNK, workspace_id, chunk.chunk_id),
         title=chunk.document_title,
+        evidence_url=chunk.url or text_address(base_url, *place),
+        language=found.language,
+        symbol=found.symbol,
         span=TextSpan(start=chunk.start, end=chunk.end),
         heading_path=list(chunk.heading_path),
         recognised=found.is_recognised,

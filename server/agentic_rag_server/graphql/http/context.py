@@ -33,6 +33,7 @@ class RequestContext:
         trace_id: str,
         operation_name: str | None = None,
         counted: Demand | None = None,
+        base_url: str = "",
     ) -> None:
         self.parts = parts
         self.principal = principal
@@ -40,6 +41,8 @@ class RequestContext:
         self.operation_name = operation_name
         self.counted: Demand = counted or {}
         """The demand that was counted before the body was read."""
+        self.base_url = base_url
+        """The server as the caller names it, without a slash at its end."""
 
     def ref(self, node: NodeId) -> WorkspaceRef:
         """The workspace of a public id, always inside the caller's organisation."""

@@ -204,7 +204,8 @@ class _Conversation:
         parts, schema = self._endpoint.parts, self._endpoint.schema
         principal = await parts.identity.authenticate(self._token)
         request = self._endpoint.persisted.resolve_document(operation_from(payload), principal.org_id)
-        context = RequestContext(parts, principal, trace_id, request.operation_name)
+        base_url = str(self._socket.base_url).rstrip("/").replace("ws", "http", 1)
+        context = RequestContext(parts, principal, trace_id, request.operation_name, base_url=base_url)
         with self._endpoint.open.enter(principal.org_id), on_behalf_of(principal, address_of(self._socket)):
             admitted = await schema.admit(request, context, EVERYTHING)
             if isinstance(admitted, ExecutionResult):

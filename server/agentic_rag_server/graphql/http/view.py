@@ -81,7 +81,8 @@ class GraphQLEndpoint:
             counted = A_FILE
             await self._parts.admission.admit(principal, counted)
         operation = self._persisted.resolve_document(await self._read(request), principal.org_id)
-        context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted)
+        base_url = str(request.base_url).rstrip("/")
+        context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted, base_url)
         if wants_events(request.headers.get("accept", "")):
             return await self._stream(request, operation, context)
         with on_behalf_of(principal, address_of(request)):

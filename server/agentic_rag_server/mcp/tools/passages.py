@@ -15,7 +15,7 @@ from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.kernel.text import require_no_nul
-from agentic_rag.language.programming import SOURCE_MEDIA_TYPE, first_symbol, language_of
+from agentic_rag.language.programming import SOURCE_MEDIA_TYPE
 from agentic_rag.workspaces.context_template import CHOICE, PROJECT_KNOWLEDGE
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag.workspaces.workspace import Workspace
@@ -129,7 +129,7 @@ async def code_search(parts: ServerParts, caller: ToolCaller, given: CodeSearchA
 
 def _of_language(found: Iterable[FoundPassage], language: str | None) -> Iterable[FoundPassage]:
     wanted = (language or "").strip().lower()
-    return [one for one in found if not wanted or language_of(one.chunk.source_path) == wanted]
+    return [one for one in found if not wanted or one.language == wanted]
 
 
 def _show_match(caller: ToolCaller, workspace: Workspace, found: FoundPassage) -> CodeMatch:
@@ -137,8 +137,8 @@ def _show_match(caller: ToolCaller, workspace: Workspace, found: FoundPassage) -
     return CodeMatch(
         id=encode(NodeKind.DOCUMENT, workspace.ref.workspace_id, chunk.document_id),
         file_path=chunk.source_path,
-        language=language_of(chunk.source_path),
-        symbol=first_symbol(chunk.text),
+        language=found.language,
+        symbol=found.symbol,
         start_line=chunk.line_start,
         end_line=chunk.line_end,
         text=chunk.text,

@@ -25,6 +25,7 @@ from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.document_filters import FilterWish, narrow
 from agentic_rag_server.document_filters import read_filter as read_wish
+from agentic_rag_server.rest.documents.text import text_address
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.filters import FilterBody, Where, read_filter
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
@@ -74,7 +75,10 @@ class PassageFound(Model, frozen=True):
     title: str
     source_path: str
     url: str | None
+    evidence_url: Annotated[str, Meta(description="Opens the passage: `url`, else the document's text at its span.")]
     media_type: str
+    language: Annotated[str | None, Meta(description="The programming language; null for what is no source code.")]
+    symbol: Annotated[str | None, Meta(description="What source code of the passage defines first.")]
     text: str
     start: Annotated[int, Meta(description="Code points of the document's text.")]
     end: int
@@ -134,8 +138,9 @@ class SearchEndpoint(Endpoint):
             options=options,
         )
         found = await self._parts.search.run(principal, asked)
+        base_url = str(request.base_url).rstrip("/")
         body = SearchResponse(
-            passages=[_show_passage(one, node.workspace_id) for one in found.passages],
+            passages=[_show_passage(one, node.workspace_id, base_url) for one in found.passages],
             corpus_version=found.corpus_version,
             embedding_space=None if found.space is None else found.space.name,
             degraded=list(found.degraded),
@@ -143,7 +148,7 @@ class SearchEndpoint(Endpoint):
         return answer(body, headers=NOT_STORED)
 
 
-def _show_passage(found: FoundPassage, workspace_id: UUID) -> PassageFound:
+def _show_passage(found: FoundPassage, workspace_id: UUID, base_url: str) -> PassageFound:
     chunk, candidate = found.chunk, found.candidate
     return PassageFound(
         source_id=encode(NodeKind.DOCUMENT, workspace_id, chunk.document_id),
@@ -151,7 +156,10 @@ def _show_passage(found: FoundPassage, workspace_id: UUID) -> PassageFound:
         title=chunk.document_title,
         source_path=chunk.source_path,
         url=chunk.url,
+        evidence_url=chunk.url or text_address(base_url, workspace_id, chunk.document_id, chunk.start, chunk.end),
         media_type=chunk.media_type,
+        language=found.language,
+        symbol=found.symbol,
         text=chunk.text,
         start=chunk.start,
         end=chunk.end,
