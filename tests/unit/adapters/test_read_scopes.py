@@ -53,7 +53,7 @@ async def test_callers_that_read_no_set_of_their_own_are_forgotten_too() -> None
     for name in ("dana", "lee", "kim"):
         await scopes.of(workspace, ReadIdentity((f"user:{name}",)), sets.head(), sets.above)
 
-    assert len(scopes) == 2
+    assert scopes.callers == 2
 
 
 async def test_callers_and_workspaces_are_told_apart_and_the_last_ones_are_kept() -> None:

@@ -178,7 +178,7 @@ class PostgresAccessStore:
         self, connection: PostgresConnection, scopes: ReadScopes | None = None, *, is_followed: bool = False
     ) -> None:
         self._connection = connection
-        self._scopes = scopes or ReadScopes()
+        self._scopes = ReadScopes() if scopes is None else scopes
         self._is_followed = is_followed
         self._has_added = False
 

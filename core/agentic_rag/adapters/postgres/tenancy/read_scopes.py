@@ -58,8 +58,9 @@ class ReadScopes:
         self._started: datetime | None = None
         self.hidden = HiddenVersions()
 
-    def __len__(self) -> int:
-        """Callers that are kept."""
+    @property
+    def callers(self) -> int:
+        """How many callers are kept."""
         return len(self._known)
 
     async def of(
