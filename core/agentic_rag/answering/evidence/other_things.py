@@ -99,7 +99,7 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     one that the question names; where they are rows under other years than it names; and where they tell of the other
     side of the role that it asks for.
     """
-    asked, years = frozenset(_things(question)), _years(question)
+    asked, years = frozenset(_things(question)), years_of(question)
     quotes = all_quotes(sentences)
     if _is_of_another_name(question, quotes, passages):
         return True
@@ -109,11 +109,11 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     own = [_text(passages[one.passage], one) for one in quotes]
     if role is not None and says_only_counterpart(role, "\n".join(own)):
         return True
-    around = [_context(passages[one.passage], one) for one in quotes]
+    around = [context_of(passages[one.passage], one) for one in quotes]
     if any(_is_common_word(one, " ".join(own), " ".join(around)) for one in letters):
         return True
     if years and any(_names_years(passages[one.passage], one) for one in quotes):
-        said = frozenset[int]().union(*map(_years, (*own, *around)))
+        said = frozenset[int]().union(*map(years_of, (*own, *around)))
         if years.isdisjoint(said):
             return True
     return bool(asked) and _says_another(asked, own, around)
@@ -124,7 +124,7 @@ def leaves_name_out(question: str, sentences: Sequence[DraftSentence], passages:
     the gas limit of Bitcoin, by a sentence on other gas of a page that mentions Bitcoin.
     """
     quotes = all_quotes(sentences)
-    near = (f"{_context(passages[one.passage], one)} {_text(passages[one.passage], one)}" for one in quotes)
+    near = (f"{context_of(passages[one.passage], one)} {_text(passages[one.passage], one)}" for one in quotes)
     return lacks_word_of_name(question, " ".join(near))
 
 
@@ -193,10 +193,10 @@ def _has_name(text: str, asked: re.Match[str]) -> bool:
 def _names_years(passage: Passage, quote: DraftSentence) -> bool:
     """True for rows of a table whose columns are named by years."""
     rows = (one for one in split_rows(quote, passage) if is_row(passage.chunk.text[one.start : one.end]))
-    return any(_years(column_names(passage, one.start)) for one in rows)
+    return any(years_of(column_names(passage, one.start)) for one in rows)
 
 
-def _years(text: str) -> frozenset[int]:
+def years_of(text: str) -> frozenset[int]:
     """The years that a text names, those within a range of them too."""
     found: set[int] = set()
     for match in _YEARS.finditer(text):
@@ -274,6 +274,6 @@ def _text(passage: Passage, quote: DraftSentence) -> str:
     return "; ".join(f"{name} {cell}" for name, cell in named if cell) or text
 
 
-def _context(passage: Passage, quote: DraftSentence) -> str:
+def context_of(passage: Passage, quote: DraftSentence) -> str:
     above = (*headings_above(passage, quote.start), column_names(passage, quote.start))
     return " ".join((*above, text_before(passage, quote)))

@@ -23,6 +23,7 @@ from agentic_rag.answering.evidence.certainty import (
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
 from agentic_rag.answering.evidence.other_language import is_of_other_language
+from agentic_rag.answering.evidence.other_slot import is_of_other_year, says_it_of_another
 from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
 from agentic_rag.answering.evidence.padding import without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
@@ -244,7 +245,9 @@ def _weigh_answer(
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     has_all = len(kept) == len(draft.sentences)
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
-    is_of_another = any(one(whole.text, kept, found.passages) for one in (leaves_name_out, tells_of_other_holder))
+    other = (leaves_name_out, tells_of_other_holder, is_of_other_year)
+    is_of_another = any(one(whole.text, kept, found.passages) for one in other)
+    is_of_another = is_of_another or says_it_of_another(whole, kept, found.passages)
     if certainty.enough and has_forms and is_stated_alone and not is_of_another:
         return replace(draft, sentences=tuple(kept))
     why = RunMessage(Message.NOT_ESTABLISHED)

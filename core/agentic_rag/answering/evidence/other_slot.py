@@ -1,0 +1,199 @@
+"""Whether what is quoted says of something else what a short question asks for: the price of oak boards where that of
+pine boards is asked, what adults may borrow instead of students, the rents of another year.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from agentic_rag.answering.evidence.other_things import context_of, years_of
+from agentic_rag.answering.evidence.stated import text_before, texts_of
+from agentic_rag.answering.extraction.answer_type_match import states_answer
+from agentic_rag.answering.extraction.candidate_units import Subquery, column_names, depends_on_previous
+from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
+from agentic_rag.answering.extraction.reading import headings_above
+from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
+from agentic_rag.answering.verification.citations import all_quotes
+from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.tables import is_row
+from agentic_rag.language.words.word_table import WordTable
+from agentic_rag.language.words.word_tables import table_of
+from agentic_rag.retrieval.candidates import Passage
+
+_WORD = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
+_PAUSE = re.compile(r"[,;:.!?()|\n–—\"“]")
+_MODALS = frozenset({"may", "can", "cannot", "must", "will", "should", "shall"})
+_PRONOUNS = frozenset({"i", "we", "you", "they", "he", "she", "it", "there"})
+_MOST_THINGS = 4
+"""Content words of a question that is short: of a longer one some have other words in the text."""
+_SHORTEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a question or sentence; `mask` has the bits of the question's terms that it is a form of."""
+
+    start: int
+    end: int
+    text: str
+    mask: int
+    is_function: bool
+
+    @property
+    def low(self) -> str:
+        return self.text.lower()
+
+    @property
+    def is_other(self) -> bool:
+        """True for a content word that the question does not have."""
+        return not (self.is_function or self.mask or self.text[0].isdigit()) and len(self.text) >= _SHORTEST
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two content words of a question that stand together: the one that a sentence lacks beside the one it has, and the
+    function words between them.
+    """
+
+    lacked: _Word
+    held: _Word
+    between: tuple[_Word, ...]
+
+    @property
+    def comes_first(self) -> bool:
+        """True where the lacked word is the first of the two."""
+        return self.lacked.start < self.held.start
+
+
+def is_of_other_year(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where a question names a year, the quotes name other years alone, and what stands above and shortly before
+    them does not have it either.
+    """
+    asked = years_of(question)
+    quotes = all_quotes(sentences)
+    said = frozenset[int]().union(*map(years_of, texts_of(quotes, passages))) if asked else frozenset[int]()
+    if not said or not asked.isdisjoint(said):
+        return False
+    return all(asked.isdisjoint(years_of(context_of(passages[one.passage], one))) for one in quotes)
+
+
+def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where a short question asks for a value, no quoted sentence that has one holds, with what stands above it,
+    all that the question is about, and one holds all but a single word, in whose place beside another word of the
+    question it has a different one.
+    """
+    table = table_of(part.text)
+    asked = _words_of(part.text, part, table)
+    about = [one for one in asked if one.mask and not _says_how(one.low, table)]
+    masks = {one.mask for one in about}
+    if part.answer_type not in VALUES or not 1 < len(masks) <= _MOST_THINGS:
+        return False
+    wanted = 0
+    for one in about:
+        wanted |= one.mask
+    found = False
+    for said, lacked in _sentences_of(part, wanted, sentences, passages):
+        if not lacked and states_answer(said, part.answer_type, part.text):
+            return False
+        if lacked in masks and not found:
+            words = _words_of(said, part, table)
+            found = any(_has_other(one, said, words, table) for one in _pairs_of(asked, lacked))
+    return found
+
+
+def _sentences_of(
+    part: Subquery, wanted: int, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> Iterator[tuple[str, int]]:
+    """Each quoted sentence that has a word of the question, behind the one that it leans on, and the bits of the
+    question's words that neither it nor what stands above it has. A row is one with the names of its columns.
+    """
+    quotes = all_quotes(sentences)
+    for quote, text in zip(quotes, texts_of(quotes, passages), strict=True):
+        passage = passages[quote.passage]
+        above = mask_of(
+            lower_text(" ".join((*headings_above(passage, quote.start), column_names(passage, quote.start)))),
+            part.terms,
+        )
+        before = text_before(passage, quote)
+        for start, end in [(0, len(text))] if is_row(text) else sentence_spans(text, table_of(part.text)):
+            said = text[start:end]
+            if depends_on_previous(said):
+                said = f"{before} {said}"
+            before = text[start:end]
+            held = mask_of(lower_text(said), part.terms) & wanted
+            if held:
+                yield said, wanted & ~(held | above)
+
+
+def _pairs_of(asked: Sequence[_Word], lacked: int) -> Iterator[_Pair]:
+    content = [place for place, one in enumerate(asked) if one.mask]
+    for left, right in pairwise(content):
+        between = tuple(asked[left + 1 : right])
+        if not all(one.is_function for one in between):
+            continue
+        for one, other in ((left, right), (right, left)):
+            is_word = asked[one].mask & lacked and not any(map(str.isdigit, asked[one].text))
+            is_verb = one > 0 and (asked[one - 1].low in _PRONOUNS or asked[one].low.endswith("ly"))
+            if is_word and not is_verb:
+                yield _Pair(asked[one], asked[other], between)
+
+
+def _has_other(pair: _Pair, said: str, words: Sequence[_Word], table: WordTable | None) -> bool:
+    """True where a sentence has the held word and, in the place of the lacked one, another."""
+    places = [place for place, one in enumerate(words) if one.mask & pair.held.mask]
+    if pair.between:
+        return any(_has_other_behind(pair, said, words, place) for place in places)
+    return any(_has_other_beside(pair, said, words, place, table) for place in places)
+
+
+def _has_other_behind(pair: _Pair, said: str, words: Sequence[_Word], place: int) -> bool:
+    """The same of words that a preposition joins: the meals for visitors, not for children."""
+    if pair.comes_first:
+        return False
+    for at in range(place + 1, len(words)):
+        if words[at].low != pair.between[0].low:
+            continue
+        last = next((other for other in range(at + 1, len(words)) if not words[other].is_function), None)
+        if last is not None and words[last].is_other and not _PAUSE.search(said, words[at].end, words[last].start):
+            return True
+    return False
+
+
+def _has_other_beside(pair: _Pair, said: str, words: Sequence[_Word], place: int, table: WordTable | None) -> bool:
+    """The same of words side by side: oak boards, not pine boards; of a verb also before its auxiliary. Where nouns
+    have capitals the other word must be one, and may stand on either side, since questions turn the order round.
+    """
+    is_noun_marked = table is not None and table.has_compounds
+    sides = [place - 1] if pair.comes_first else []
+    if place > 1 and pair.comes_first and words[place - 1].low in _MODALS:
+        sides = [place - 2]
+    if table is not None and not pair.comes_first:
+        sides = [place + 1, place - 1] if is_noun_marked else [place + 1]
+    for side in sides:
+        if not 0 <= side < len(words) or not words[side].is_other:
+            continue
+        first, second = sorted((words[side], words[place]), key=lambda one: one.start)
+        is_near = not _PAUSE.search(said, first.end, second.start)
+        if is_near and (not is_noun_marked or words[side].text[0].isupper()):
+            return True
+    return False
+
+
+def _words_of(text: str, part: Subquery, table: WordTable | None) -> list[_Word]:
+    function_words = FUNCTION_WORDS if table is None else table.function_words
+    return [
+        _Word(one.start(), one.end(), one[0], mask_of(lower_text(one[0]), part.terms), one[0].lower() in function_words)
+        for one in _WORD.finditer(text)
+    ]
+
+
+def _says_how(word: str, table: WordTable | None) -> bool:
+    """True for a word that says how is asked rather than about what."""
+    if table is None:
+        return not ASKING_WORDS.isdisjoint(terms_of(word))
+    return table.stem(word) in table.asking_stems or word in table.asking_stems

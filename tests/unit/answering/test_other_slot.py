@@ -1,0 +1,66 @@
+"""Quotes that say of something else what a short question asks for."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.answering.test_extractive import passage
+
+from agentic_rag.answering.evidence.other_slot import is_of_other_year, says_it_of_another
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.subquery import build_subquery
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.query.planner import detect_answer_type
+
+
+def quote_of(text: str) -> DraftSentence:
+    return DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_of_another"),
+    [
+        ("What is the price of pine boards?", "The price of oak boards is EUR 1,480.", True),
+        ("What is the price of pine boards?", "The price of pine boards is EUR 720.", False),
+        ("What is the price of pine boards?", "Pine: the price of the boards is EUR 720.", False),
+        ("How many items may students borrow?", "Adults may borrow 20 items at a time.", True),
+        ("How many items may adults borrow?", "Adults may borrow 20 items at a time.", False),
+        ("How many items may we borrow?", "Adults may borrow 20 items at a time.", False),
+        ("When is the production database refreshed?", "The staging database is refreshed every Sunday.", True),
+        ("When is the production database refreshed?", "The database is refreshed every Sunday.", False),
+        ("How much is the deposit for a rental bike?", "The deposit for a cargo bike is 200 euros.", True),
+        ("How much is the conference budget?", "Conferences are paid by teams. The training budget is $1,500.", True),
+        ("How much is the conference budget?", "For conferences the team has a budget of 1,500 dollars.", False),
+        ("Wie viele Stunden arbeiten Werkstudenten?", "Auszubildende arbeiten 35 Stunden in der Woche.", True),
+        ("Wie viele Stunden arbeiten Auszubildende?", "Auszubildende arbeiten 35 Stunden in der Woche.", False),
+        ("Wie lange beträgt die Garantie für Bürsten?", "Die Garantie für Akkus beträgt ein Jahr.", True),
+        ("Combien coûte un repas pour les enfants ?", "Un repas coûte 8 euros pour les visiteurs.", True),
+        ("Combien coûte un repas pour les visiteurs ?", "Un repas coûte 8 euros pour les visiteurs.", False),
+        ("¿Cuánto cuesta la entrada para jubilados?", "La entrada para adultos cuesta 4 euros.", True),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_something_else_in_the_same_place_is_told(
+    question: str, text: str, is_of_another: bool
+) -> None:
+    part = build_subquery(question, detect_answer_type(question), {})
+    assert says_it_of_another(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_of_another
+
+
+def test_what_stands_above_a_sentence_tells_of_what_it_is_said() -> None:
+    question, text = "What is the price of pine boards?", "The price of planed boards is EUR 720."
+    part = build_subquery(question, detect_answer_type(question), {})
+    assert says_it_of_another(part, [quote_of(text)], [passage(1, "Oak", text)])
+    assert not says_it_of_another(part, [quote_of(text)], [passage(1, "Pine", text)])
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "is_of_other"),
+    [
+        ("By how much did rents rise in 2024?", "Notes", True),
+        ("By how much did rents rise in 2025?", "Notes", False),
+        ("By how much did rents rise in 2024?", "Report of 2024", False),
+        ("By how much did rents rise?", "Notes", False),
+    ],
+)
+def test_what_is_said_of_other_years_alone_is_told(question: str, title: str, is_of_other: bool) -> None:
+    text = "Rents will rise by 3.2 % in 2026. In 2025 they rose by 2.7 %."
+    assert is_of_other_year(question, [quote_of(text)], [passage(1, title, text)]) is is_of_other
