@@ -9,7 +9,7 @@ from tests.integration.neo4j.world import SENTENCES, GraphWorld
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.operations.graph.ports import TransactionEnded
-from agentic_rag.operations.graph.projection import GraphChange
+from agentic_rag.operations.graph.projection import GraphChange, GraphWatermark
 from agentic_rag.operations.graph.sync import GraphSync
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -49,6 +49,26 @@ async def test_a_change_that_is_too_large_goes_in_smaller_slices(world: GraphWor
     assert writer.sizes[0] == 8
     repeated = [one for one in world.telemetry.events if one.name == "rag_graph_step_repeated"]
     assert [one.fields["chunks"] for one in repeated][:1] == [2]
+
+
+async def test_a_job_tells_that_it_goes_on_between_any_two_statements_of_its_claim(world: GraphWorld) -> None:
+    await world.publish("a.md", next(iter(SENTENCES)))
+    progress, steps = Watched(), list[int]()
+
+    class NotingWriter(Neo4jGraphWriter):
+        async def watermark(self, workspace: WorkspaceRef) -> GraphWatermark:
+            steps.append(progress.steps)
+            return await super().watermark(workspace)
+
+        async def claim(self, workspace: WorkspaceRef, fence: int) -> GraphWatermark:
+            steps.append(progress.steps)
+            return await super().claim(workspace, fence)
+
+    lease = await world.lease()
+    assert lease is not None
+    assert await GraphSync(world.feed, NotingWriter(world.connection), world.telemetry).run(lease, progress)
+
+    assert steps == [0, 1]
 
 
 class RecoveringWriter(Neo4jGraphWriter):

@@ -171,7 +171,7 @@ class GraphSync:
     async def _follow(self, lease: Lease, writer: GraphWriter, progress: JobProgress) -> bool:
         workspace = lease.job.workspace
         persist = partial(self._persist, workspace, progress)
-        fence, watermark = await persist(partial(self._claim, writer, lease))
+        fence, watermark = await persist(partial(self._claim, writer, lease, progress))
         since = graph_since(await self.feed.position(workspace), watermark)
         if since == 0 and watermark.version != 0:
             await self.feed.record_watermark(workspace, fence, 0)
@@ -213,10 +213,14 @@ class GraphSync:
             finally:
                 progress.advance()
 
-    async def _claim(self, writer: GraphWriter, lease: Lease, _: Pace) -> tuple[int, GraphWatermark]:
+    async def _claim(
+        self, writer: GraphWriter, lease: Lease, progress: JobProgress, _: Pace
+    ) -> tuple[int, GraphWatermark]:
         """A new fence at each try: whether the graph took the last one is not known."""
         workspace = lease.job.workspace
-        fence = await self.feed.claim(lease, (await writer.watermark(workspace)).fence)
+        above = (await writer.watermark(workspace)).fence
+        progress.advance()
+        fence = await self.feed.claim(lease, above)
         return fence, await writer.claim(workspace, fence)
 
     async def _bring(
