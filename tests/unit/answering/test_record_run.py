@@ -12,6 +12,7 @@ from tests.waiting import eventually
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs import record
 from agentic_rag.answering.runs.record import BATCH, CacheFill, RunRecorder
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Permanent, Retryable
 from agentic_rag.tenancy.entering import bound_principals, entering_as
 from agentic_rag.tenancy.principals import Principal, Role
 
@@ -120,6 +121,91 @@ async def test_it_takes_runs_again_after_a_drain_and_closes_idle() -> None:
     assert runs.batches == [1, 1, 1]
     await recorder.aclose()
     await RunRecorder(database(), runs, Cache(), Telemetry()).aclose()
+
+
+class RefusingRuns(Runs):
+    """A store that raises what stands in `faults`, one each time, and refuses runs with an id in `refused`."""
+
+    def __init__(self, *faults: AgenticRagError, refused: frozenset[int] = frozenset()) -> None:
+        super().__init__()
+        self.faults = list(faults)
+        self.refused = refused
+        self.tries = 0
+
+    async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
+        self.tries += 1
+        if self.faults:
+            raise self.faults.pop(0)
+        if any(run.run_id.int in self.refused for run in runs):
+            raise Permanent("a run with what no column takes")
+        await super().record(runs, durable=durable)
+
+
+def away() -> DependencyUnavailable:
+    return DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+
+
+async def test_runs_wait_for_a_database_that_is_away_and_can_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def all_are_stored() -> bool:
+        return len(runs.stored) == 2
+
+    monkeypatch.setattr(record, "LINGER_SECONDS", 0.0)
+    monkeypatch.setattr(record, "FIRST_REST_SECONDS", 0.01)
+    run, runs, telemetry = await _run(), RefusingRuns(away(), Retryable("a lock"), away(), away()), Telemetry()
+    recorder = RunRecorder(database(), runs, Cache(), telemetry)
+    for number in (1, 2):
+        recorder.submit(replace(run, run_id=UUID(int=number)))
+
+    assert recorder.find(WORKSPACE, UUID(int=2)) is not None
+    await eventually(all_are_stored, "both are stored")
+    await recorder.aclose()
+    assert runs.tries == 5
+    assert not telemetry.counts
+
+
+async def test_a_database_that_is_away_is_not_asked_by_every_run_that_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def is_tried() -> bool:
+        return runs.tries > 0
+
+    monkeypatch.setattr(record, "LINGER_SECONDS", 0.0)
+    run, runs = await _run(), RefusingRuns(*[away() for _ in range(BATCH)])
+    recorder = RunRecorder(database(), runs, Cache(), Telemetry())
+    for number in range(2 * BATCH):
+        recorder.submit(replace(run, run_id=UUID(int=number)))
+    await eventually(is_tried, "the first batch is tried")
+    for number in range(2 * BATCH, 4 * BATCH):
+        recorder.submit(replace(run, run_id=UUID(int=number)))
+        await asyncio.sleep(0)
+
+    assert runs.tries == 1
+    runs.faults.clear()
+    await recorder.aclose()
+    assert len(runs.stored) == 4 * BATCH
+
+
+async def test_a_run_that_the_store_refuses_loses_no_other() -> None:
+    run, runs, telemetry = await _run(), RefusingRuns(refused=frozenset({3})), Telemetry()
+    recorder = RunRecorder(database(), runs, Cache(), telemetry)
+    for number in range(6):
+        recorder.submit(replace(run, run_id=UUID(int=number)))
+    await recorder.aclose()
+
+    assert [one.run_id.int for one in runs.stored] == [0, 1, 2, 4, 5]
+    assert telemetry.counts == {("rag_runs_unrecorded_total", (("reason", "PERMANENT"),)): 1}
+
+
+async def test_a_process_that_ends_does_not_wait_for_a_database_that_stays_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(record, "FIRST_REST_SECONDS", 0.01)
+    run, runs, telemetry = await _run(), RefusingRuns(*[away() for _ in range(100)]), Telemetry()
+    recorder = RunRecorder(database(), runs, Cache(), telemetry)
+    for number in range(3 * BATCH):
+        recorder.submit(replace(run, run_id=UUID(int=number)))
+    await asyncio.wait_for(recorder.aclose(), 5)
+
+    assert runs.tries == record.TRIES_OF_A_DRAIN
+    assert telemetry.counts == {("rag_runs_unrecorded_total", (("reason", "DEPENDENCY_UNAVAILABLE"),)): 3 * BATCH}
 
 
 class BrokenRuns(Runs):

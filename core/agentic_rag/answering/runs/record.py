@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.cache_entry import TenantGuard, encode_entry
 from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Retryable
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -25,6 +26,11 @@ LINGER_SECONDS = 0.25
 once slowed the vector scan of the next question by a third. Runs that come while a batch is stored wait as long: at a
 few hundred questions a second they would else make a batch for every two.
 """
+FIRST_REST_SECONDS = 0.5
+LONGEST_REST_SECONDS = 8.0
+"""How long runs wait for the next try while the database does not take them, twice as long after each."""
+TRIES_OF_A_DRAIN = 3
+"""A process that ends does not wait for a database that stays away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +70,13 @@ class RunRecorder:
         """The waiting runs shall be stored now."""
         self._is_draining = False
         """So shall those that come meanwhile."""
+        self._failures = 0
+        """Tries in a row that the database did not take the waiting runs: the next one comes after a rest, however many
+        wait.
+        """
         self._idle = asyncio.Event()
         self._idle.set()
+        self._timer: asyncio.TimerHandle | None = None
         self._worker: asyncio.Task[None] | None = None
         self._closing = False
 
@@ -123,11 +134,17 @@ class RunRecorder:
         self._is_ripe = True
         self._wake.set()
 
+    def _ripen_in(self, seconds: float) -> None:
+        """Instead of what was meant before."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._ripen)
+
     def _start(self) -> None:
         if self._idle.is_set():
             self._idle.clear()
-            asyncio.get_running_loop().call_later(LINGER_SECONDS, self._ripen)
-        if len(self._waiting) >= BATCH:
+            self._ripen_in(LINGER_SECONDS)
+        if len(self._waiting) >= BATCH and not self._failures:
             self._ripen()
         elif self._fills:
             self._wake.set()
@@ -163,10 +180,17 @@ class RunRecorder:
             if not self._waiting and not self._fills:
                 self._is_draining = False
                 self._idle.set()
+            elif self._failures:
+                self._ripen_in(self._rest_seconds())
             elif self._is_draining or len(self._waiting) >= BATCH:
                 self._ripen()
             else:
-                asyncio.get_running_loop().call_later(LINGER_SECONDS, self._ripen)
+                self._ripen_in(LINGER_SECONDS)
+
+    def _rest_seconds(self) -> float:
+        if self._is_draining:
+            return FIRST_REST_SECONDS
+        return min(LONGEST_REST_SECONDS, FIRST_REST_SECONDS * 2 ** (self._failures - 1))
 
     async def _fill_cache(self) -> None:
         """Cache as many answers as a batch has runs: they may come as fast as they are cached, and runs wait too."""
@@ -192,10 +216,27 @@ class RunRecorder:
         return await self._database.corpus_version(fill.workspace) == fill.seen_version
 
     async def _store(self, batch: list[Run]) -> None:
+        """Store runs. They go on waiting while the database is away; a run that it refuses loses no other."""
         try:
             await self._runs.record(batch)
+        except (DependencyUnavailable, Retryable) as error:
+            self._failures += 1
+            if not self._is_draining or self._failures < TRIES_OF_A_DRAIN:
+                self._telemetry.event("rag_runs_delayed", code=error.code, runs=len(self._waiting))
+                return
+            batch = [*self._waiting.values()]
+            self._lose(batch, error)
         except AgenticRagError as error:
-            self._telemetry.count("rag_runs_unrecorded_total", float(len(batch)), reason=error.code)
-            self._telemetry.event("rag_runs_unrecorded", code=error.code, runs=len(batch))
+            if len(batch) > 1:
+                for run in batch:
+                    await self._store([run])
+                return
+            self._lose(batch, error)
+        else:
+            self._failures = 0
         for run in batch:
             self._waiting.pop((run.workspace, run.run_id), None)
+
+    def _lose(self, batch: Sequence[Run], error: AgenticRagError) -> None:
+        self._telemetry.count("rag_runs_unrecorded_total", float(len(batch)), reason=error.code)
+        self._telemetry.event("rag_runs_unrecorded", code=error.code, runs=len(batch))
