@@ -45,7 +45,7 @@ query ($workspaceId: ID!, $brands: [String!]!, $since: DateTime) {{
   marketingReport(workspaceId: $workspaceId, brands: $brands, since: $since) {{
     documents diversity promotional undisclosed isComplete channels {{ name documents }}
     brands {{
-      brand mentions documents share positive negative neutral
+      brand mentions documents share positive negative neutral otherLanguage
       sentences {{ compound words place {{ {_PLACE} }} }}
     }}
     disclosures {{ promotion {{ {_PLACE} }} label {{ {_PLACE} }} }}

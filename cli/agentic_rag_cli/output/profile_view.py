@@ -14,15 +14,15 @@ def marketing_text(found: Mapping[str, Any]) -> str:
     """Each figure, and the places behind it."""
     voices = [
         (one["brand"], f"{100 * one['share']:.1f} %", one["mentions"], one["documents"],
-         one["positive"], one["negative"], one["neutral"])
+         one["positive"], one["negative"], one["neutral"], one["otherLanguage"])
         for one in found["brands"]
     ]  # fmt: skip
-    headers = ("BRAND", "SHARE", "MENTIONS", "DOCUMENTS", "POSITIVE", "NEGATIVE", "NEUTRAL")
+    headers = ("BRAND", "SHARE", "MENTIONS", "DOCUMENTS", "POSITIVE", "NEGATIVE", "NEUTRAL", "NOT READ")
     parts = [f"Of {found['documents']} documents:", table(headers, voices)]
     channels = [(one["name"], one["documents"]) for one in found["channels"]]
     parts += [f"Diversity of channels: {found['diversity']:.2f}", table(("CHANNEL", "DOCUMENTS"), channels)]
     tones = [
-        (one["brand"], f"{said['compound']:+.2f}", ", ".join(said["words"]), _at(said["place"]), said["place"]["text"])
+        (one["brand"], _tone(said["compound"]), ", ".join(said["words"]), _at(said["place"]), said["place"]["text"])
         for one in found["brands"]
         for said in one["sentences"]
     ]
@@ -60,6 +60,10 @@ def code_text(found: Mapping[str, Any]) -> str:
         *(f"{path} is not what its name says." for path in found["unread"]),
     ]
     return "\n\n".join([*parts, *([] if found["isComplete"] else [_NEWEST])])
+
+
+def _tone(compound: float | None) -> str:
+    return "not read" if compound is None else f"{compound:+.2f}"
 
 
 def _at(place: Mapping[str, Any]) -> str:

@@ -54,7 +54,7 @@ def test_shares_sum_to_one_or_to_nothing_and_each_sentence_has_one_tone(said: li
     total = sum(one.mentions for one in found.brands)
     assert math.fsum(one.share for one in found.brands) == pytest.approx(1.0 if total else 0.0)
     for one in found.brands:
-        assert one.documents <= one.positive + one.negative + one.neutral <= one.mentions
+        assert one.documents <= one.positive + one.negative + one.neutral + one.other_language <= one.mentions
     assert found.undisclosed <= found.promotional <= found.documents
 
 
@@ -96,6 +96,27 @@ def test_a_negation_turns_a_word_and_is_none_itself() -> None:
 def test_the_tone_of_a_brand_is_not_that_of_its_name() -> None:
     [voice] = report_marketing([made("a", "Best Buy opens at nine.")], ["Best Buy"]).brands
     assert (voice.mentions, voice.neutral) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "tone"),
+    [
+        ("Die Drachen von Acme sind ausgezeichnet.", None),
+        ("Wir lieben sie, denn sie sind nicht schlecht und fliegen bei jedem Wind. Acme war super!", None),
+        ("Les cerfs-volants de Acme sont les pires.", None),
+        ("The kites that Acme makes will die.", -1),
+        ("Acme is wonderful.", 1),
+        ("Acme wonderful!", 1),
+    ],
+)
+def test_tone_is_read_in_english_alone(text: str, tone: int | None) -> None:
+    # "Die" was a bad word, and a German article made every sentence a complaint.
+    [voice] = report_marketing([made("a.md", text)], ["Acme"]).brands
+    [said] = voice.sentences
+
+    assert said.compound is None if tone is None else said.compound is not None and said.compound * tone > 0.05
+    assert voice.other_language == (tone is None)
+    assert voice.positive + voice.negative + voice.neutral == (tone is not None)
 
 
 @pytest.mark.parametrize(("apart", "undisclosed"), [(NEAR - 20, 0), (NEAR + 20, 1)])

@@ -12,6 +12,7 @@ from functools import cache
 
 from agentic_rag.language.programming import SOURCE_MEDIA_TYPE
 from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.words.word_tables import language_of, table_of
 from agentic_rag.operations.profiles.lists import word_lists
 from agentic_rag.operations.profiles.texts import Place, ReportedText
 from agentic_rag.operations.profiles.tone import CLEAR, tone_of
@@ -32,16 +33,18 @@ _PERCENT_OFF = r"\d{1,2}\s?% (?:off|discount|rabatt)"
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A sentence that names a brand; `compound` is that of `Tone`, made of `words`."""
+    """A sentence that names a brand; `compound` is that of `Tone`, made of `words`; None where it is not in English."""
 
     place: Place
-    compound: float
+    compound: float | None
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BrandVoice:
-    """How loud a brand is, and in what tone. Each sentence counts once for `positive`, `negative` or `neutral`."""
+    """How loud a brand is, and in what tone. Each sentence counts once for `positive`, `negative`, `neutral` or
+    `other_language`.
+    """
 
     brand: str
     mentions: int
@@ -51,6 +54,8 @@ class BrandVoice:
     positive: int
     negative: int
     neutral: int
+    other_language: int
+    """Sentences whose tone is not read: the lexicon is English."""
     sentences: tuple[Mention, ...]
     """The clearest in tone, at most `SHOWN`."""
 
@@ -137,16 +142,27 @@ def _mentions(text: ReportedText, brands: Sequence[str]) -> Iterable[tuple[str, 
         sentence = text.text[start:end]
         for brand, pattern in patterns.items():
             if count := len(pattern.findall(sentence)):
-                tone = tone_of(pattern.sub(" ", sentence))
-                words = tuple(word for word, _ in tone.words)
-                yield brand, (Mention(text.place(start, min(end, start + LONGEST)), tone.compound, words), count)
+                place = text.place(start, min(end, start + LONGEST))
+                if _is_english(sentence, text.text):
+                    tone = tone_of(pattern.sub(" ", sentence))
+                    yield brand, (Mention(place, tone.compound, tuple(word for word, _ in tone.words)), count)
+                else:
+                    yield brand, (Mention(place, None, ()), count)
+
+
+def _is_english(sentence: str, around: str) -> bool:
+    """Whether a sentence is in English; where it has no sign of a language, whether the text is that it stands in."""
+    if table_of(sentence) is not None:
+        return False
+    return table_of(around) is None or language_of(sentence) == "en"
 
 
 def _voice(brand: str, found: Sequence[tuple[Mention, int]], documents: int, total: int) -> BrandVoice:
     sentences = [mention for mention, _ in found]
     mentions = sum(count for _, count in found)
-    positive = sum(one.compound >= CLEAR for one in sentences)
-    negative = sum(one.compound <= -CLEAR for one in sentences)
+    tones = [one.compound for one in sentences if one.compound is not None]
+    positive = sum(one >= CLEAR for one in tones)
+    negative = sum(one <= -CLEAR for one in tones)
     return BrandVoice(
         brand=brand,
         mentions=mentions,
@@ -154,8 +170,9 @@ def _voice(brand: str, found: Sequence[tuple[Mention, int]], documents: int, tot
         share=mentions / total if total else 0.0,
         positive=positive,
         negative=negative,
-        neutral=len(sentences) - positive - negative,
-        sentences=tuple(sorted(sentences, key=lambda one: -abs(one.compound))[:SHOWN]),
+        neutral=len(tones) - positive - negative,
+        other_language=len(sentences) - len(tones),
+        sentences=tuple(sorted(sentences, key=lambda one: -abs(one.compound or 0.0))[:SHOWN]),
     )
 
 

@@ -34,8 +34,9 @@ class TextPlace:
 @strawberry.type(description="A sentence that names a brand.")
 class BrandMention:
     place: TextPlace
-    compound: float = strawberry.field(
-        description="Its tone, from -1 to 1; positive from 0.05 on, negative from -0.05."
+    compound: float | None = strawberry.field(
+        description="Its tone, from -1 to 1; positive from 0.05 on, negative from -0.05; null where it is not in "
+        "English, in which alone tone is read."
     )
     words: list[str] = strawberry.field(description="Those of the lexicon that made it.")
 
@@ -46,9 +47,10 @@ class BrandVoice:
     mentions: int
     documents: int
     share: float = strawberry.field(description="Of the mentions of all brands that were asked for.")
-    positive: int = strawberry.field(description="Sentences, as `negative` and `neutral`.")
+    positive: int = strawberry.field(description="Sentences, as `negative`, `neutral` and `otherLanguage`.")
     negative: int
     neutral: int
+    other_language: int = strawberry.field(description="Sentences whose tone is not read.")
     sentences: list[BrandMention] = strawberry.field(description="The clearest in tone, at most 20.")
 
 
