@@ -146,6 +146,42 @@ def test_of_a_table_quoted_whole_the_row_asked_for_must_state_it(question: str, 
             "The word duck comes from the verb to dive in Old English.",
             "The word duck comes up often.",
         ),
+        (
+            "Pourquoi le distributeur est-il remplacé ?",
+            "Le distributeur est remplacé parce qu'il tombe en panne.",
+            "Le distributeur du hall est remplacé le 3 mars 2025.",
+        ),
+        (
+            "¿Por qué no arranca la bomba en seco?",
+            "La bomba no arranca en seco porque el sello se quema.",
+            "La bomba no arranca — Causa probable: bujía sucia.",
+        ),
+        (
+            "なぜシンナーを使ってはいけないのですか?",
+            "シンナーはゴムが傷むため使わないでください。",
+            "シンナーは使わないでください。",
+        ),
+        (
+            "Qu'est-ce que la pré-infusion ?",
+            "La *pré-infusion* est la phase qui mouille la mouture.",
+            "La pré-infusion commence à 9 h 30.",
+        ),
+        ("ガス置換とは何ですか?", "ガス置換とは、窒素を入れることをいいます。", "本機でガス置換ができます。"),
+        (
+            "Was versteht man unter Stockgare?",
+            "Unter der *Stockgare* verstehen wir die Ruhezeit des Teigs.",
+            "Die Stockgare muss verlängert werden.",
+        ),
+        (
+            "Quels sont les contrats d'entretien ?",
+            "Les contrats d'entretien sont Essentiel, Confort et Sérénité.",
+            "Les contrats d'entretien durent un an.",
+        ),
+        (
+            "保守契約にはどのような種類がありますか?",
+            "保守契約の種類はライト、スタンダード、プレミアムです。",
+            "保守契約の種類は選べます。",
+        ),
     ],
 )
 def test_an_answer_has_the_form_that_its_question_asks_for(question: str, established: str, nearest: str) -> None:
@@ -382,3 +418,19 @@ def test_a_line_of_a_form_states_what_is_asked_of_the_name_in_another_line() -> 
     assert not is_stated(part, said[:1], [passage(1, "Repair", text)])
     of_another = [said[0], replace(said[1], passage=1)]
     assert not is_stated(part, of_another, [passage(1, "Repair", text), passage(2, "Other", text)])
+
+
+@pytest.mark.parametrize(
+    ("question", "states", "is_silent"),
+    [
+        ("Wie schwer ist die Presse?", "Die Presse wiegt 540 kg.", "Die Presse schafft 2.000 Stück."),
+        ("Combien pèse la machine ?", "La machine pèse 62 kg.", "La machine a 3 groupes."),
+        ("Quelle est la puissance de la machine ?", "La machine a 3 800 W.", "La machine a 11 l."),
+        ("¿Cuánto pesa la bomba?", "La bomba pesa 31 kg.", "La bomba da 36.000 l/h."),
+        ("本体の重さは何キロですか?", "本体の質量は48kgです。", "本体は1時間に120袋です。"),
+    ],
+)
+def test_a_measure_stands_in_its_units(question: str, states: str, is_silent: str) -> None:
+    kind = detect_answer_type(question)
+    assert states_answer(states, kind, question)
+    assert not states_answer(is_silent, kind, question)

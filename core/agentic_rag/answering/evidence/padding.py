@@ -10,6 +10,7 @@ from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subq
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
 from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 EVEN_ODDS = 0.0
@@ -39,7 +40,8 @@ def without_padding(
 def _is_besides(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
     """True for a sentence without a word of the question that neither leans on another one nor gives a reason."""
     said = " ".join(texts_of(quotes_of(sentence), passages))
-    return mask_of(lower_text(said), part.terms) == 0 and not (depends_on_previous(said) or gives_reason(said))
+    gives = gives_reason(said, table_of(part.text))
+    return mask_of(lower_text(said), part.terms) == 0 and not (gives or depends_on_previous(said))
 
 
 def _best_odds(sentence: DraftSentence, read: Sequence[CandidateUnit]) -> float | None:

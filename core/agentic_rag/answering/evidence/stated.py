@@ -23,6 +23,7 @@ from agentic_rag.answering.shapes.forms import defines
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.tables import RULE_ROW, is_row, row_spans
+from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -43,8 +44,8 @@ _ONE_OF_SEVERAL = re.compile(
 _SEVERAL = re.compile(r"[,;\n]| and | or ")
 _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, Subquery], bool]], ...] = (
     (lambda part, kind: asks_for_place(part.text), lambda said, part: _names_place(said, part.text)),
-    (lambda part, kind: kind is QuestionKind.LIST, lambda said, part: len(_SEVERAL.findall(said)) > 1),
-    (lambda part, kind: kind is QuestionKind.REASON, lambda said, part: gives_reason(said)),
+    (lambda part, kind: kind is QuestionKind.LIST, lambda said, part: _names_several(said, table_of(part.text))),
+    (lambda part, kind: kind is QuestionKind.REASON, lambda said, part: gives_reason(said, table_of(part.text))),
     (lambda part, kind: kind is QuestionKind.DEFINITION, lambda said, part: defines(said, part.text)),
     (lambda part, kind: not _ASKS_FOR_WORD.search(part.text), lambda said, part: not _tells_of_words_alone(said)),
 )
@@ -220,6 +221,10 @@ def texts_of(quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> li
 
 def _tells_of_words_alone(said: str) -> bool:
     return all(map(_OF_A_WORD.match, said.splitlines()))
+
+
+def _names_several(said: str, table: WordTable | None) -> bool:
+    return len((_SEVERAL if table is None else table.joining.pattern).findall(said)) > 1
 
 
 def _names_place(said: str, question: str) -> bool:

@@ -89,7 +89,7 @@ _ROLE = re.compile(
 _REASON = re.compile(
     r"\b(?:because|since|due to|so that|so as to|owing to|thanks to|as a result|caus\w+|reasons?|in order (?:to|that)|"
     r"therefore|otherwise|thus|hence|led to|leads? to|results? (?:in|from)|"
-    r"to (?:avoid|prevent|protect|reduce|allow|ensure|keep)|weil|wegen|damit|deshalb|porque|debido)\b|"
+    r"to (?:avoid|prevent|protect|reduce|allow|ensure|keep))\b|"
     r", as (?!well|soon|long|far|if|of)",
     re.IGNORECASE,
 )
@@ -299,9 +299,9 @@ def names_money(text: str) -> bool:
     return _MONEY.search(text) is not None or _MONEY_NAMED.search(text) is not None
 
 
-def gives_reason(text: str) -> bool:
-    """True for a text that says why."""
-    return _REASON.search(text) is not None
+def gives_reason(text: str, table: WordTable | None = None) -> bool:
+    """True for a text that says why, in the language of the table or in English."""
+    return (_REASON if table is None else table.because.pattern).search(text) is not None
 
 
 def asks_for_place(question: str) -> bool:
@@ -352,5 +352,7 @@ def _states_by_table(table: WordTable, sentence: str, question: str, columns: st
         return True
     found = [match[0].lower() for match in wanted.pattern.finditer(sentence)]
     if asked is Asked.HOW_MUCH:
+        if table.lacks_unit(question, sentence, columns):
+            return False
         found = [one for one in found if not _YEAR.match(one)]
     return any(not holds_phrase(said, one) for one in found)

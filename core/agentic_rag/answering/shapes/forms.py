@@ -18,6 +18,7 @@ from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, Uni
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import format_row
+from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -150,7 +151,7 @@ def defining_sentence(
     term = _term_asked(part.text)
     if term is None:
         return ()
-    defines = _definition_of(term)
+    defines = _definition_of(term, table_of(part.text))
     rank = {"entry": 0, "spelled": 0 if _STANDS_FOR.search(part.text) else 2}
     first_word = term.split("[", 1)[0].split("\\", 1)[0].removesuffix("s?").lower()
     found: list[tuple[int, int, Span]] = []
@@ -179,18 +180,25 @@ def defines(text: str, question: str) -> bool:
     question names none, or asks how something is called.
     """
     term = _term_asked(question)
-    return term is None or _ASKS_NAME.search(question) is not None or _definition_of(term).search(text) is not None
+    return (
+        term is None
+        or _ASKS_NAME.search(question) is not None
+        or _definition_of(term, table_of(question)).search(text) is not None
+    )
 
 
-def _definition_of(term: str) -> re.Pattern[str]:
+def _definition_of(term: str, table: WordTable | None) -> re.Pattern[str]:
     """A pattern for an entry of a glossary, a sentence of what the term is, and one that spells it out; not for what
     is done with it: "MCAS is activated only during manual flight".
     """
     named = rf"(?:an? |the )?[*_\"“'‘]*{term}[*_\"”'’]*(?: ?\([^()]{{1,40}}\))?"
+    if table is None or not table.defining:
+        said = rf" (?:(?:is|are|was|were) {_NOT_DONE}|(?:means?|refers? to|denotes?|stands? for|describes?)\b)"
+    else:
+        said = table.defining if table.has_ideographs else f" {table.defining}"
     return re.compile(
         rf"^(?:[-*+•] +)?{named}(?P<entry>[.:][*_]* |[*_]* [–—-] |[*_]*:)|"
-        rf"(?:^|\b){named} (?:(?:is|are|was|were) {_NOT_DONE}|"
-        r"(?:means?|refers? to|denotes?|stands? for|describes?|bedeutet|ist|significa|es)\b)|"
+        rf"(?:^|\b){named}{said}|"
         rf"(?P<spelled>{_spelled_out(term)})",
         re.IGNORECASE,
     )

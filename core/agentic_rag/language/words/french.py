@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.language.words.word_table import Asked, Wording, WordTable, word_set
+from agentic_rag.language.words.word_table import LOUDNESS, POWER, WARMTH, WEIGHT, Asked, Wording, WordTable, word_set
 
 _MONTHS = r"(?:janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre)"
 _DAYS = r"(?:lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?)"
@@ -82,7 +82,7 @@ FRENCH = WordTable(
         (Asked.HOW_MUCH, Wording(
             r"\bcombien\b|\bquel(?:le)? (?:est |était |fut )?(?:le |la |l['’])?(?:\w+ )?(?:nombre|quantité|"
             r"pourcentage|taux|"
-            r"proportion|température|taille|hauteur|vitesse|distance|superficie|population|longueur|capacité|limite|"
+            r"proportion|température|taille|hauteur|vitesse|distance|superficie|population|longueur|capacité|limite|puissance|largeur|"
             r"poids)\b"
         )),
         (Asked.WHEN, Wording(
@@ -153,5 +153,17 @@ FRENCH = WordTable(
         r"^(?:qu['’]est-ce qu(?:e|['’])|que signifie|que veut dire|qu['’]entend-on par) ?(?:une? |l['’]|la |le |"
         r"les |des )?"
         r"(?P<term>[^?]{2,60}?)\W*$"
+    ),
+    defining=r"(?:est|sont|désignent?|signifient?|correspond à|s['’]entend|veut dire)\b",
+    because=Wording(
+        r"\b(?:parce qu|car\b|puisqu|en raison d|à cause d|grâce (?:à|aux?)\b|afin (?:d|qu)|s['’]expliquent? par|"
+        r"faute d|dues? (?:à|aux?)\b|dus? (?:à|aux?)\b|causée?s? par|raison\b|c['’]est pourquoi)"
+    ),
+    joining=Wording(r"[,;\n]| et | ou "),
+    measures=(
+        (Wording(r"\bcombien pèse|\bpoids\b"), WEIGHT),
+        (Wording(r"\bpuissance\b"), POWER),
+        (Wording(r"\btempérature\b"), WARMTH),
+        (Wording(r"\bniveau (?:de bruit|sonore)\b"), LOUDNESS),
     ),
 )  # fmt: skip

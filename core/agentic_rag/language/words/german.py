@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.language.words.word_table import Asked, Wording, WordTable, word_set
+from agentic_rag.language.words.word_table import LOUDNESS, WARMTH, WEIGHT, Asked, Wording, WordTable, word_set
 
 _MONTHS = (
     r"(?:jan(?:uar|\.)|jänner|feb(?:ruar|\.)|märz|apr(?:il|\.)|mai|juni?|juli?|aug(?:ust|\.)|sept?(?:ember|\.)|"
@@ -221,5 +221,16 @@ GERMAN = WordTable(
         r"^was (?:versteht man unter|ist|sind|bedeutet|heißt|meint man mit)(?: mit)? (?:eine[mrsn]? |der |die |das |"
         r"dem )?"
         r"(?P<term>[^?]{2,60}?)\W*$"
+    ),
+    defining=r"(?:ist|sind|bedeute[nt]|heißt|heißen|bezeichne[nt]|beschreibt|versteht|verstehen)\b",
+    because=Wording(
+        r"\b(?:weil|wegen|damit|deshalb|daher|deswegen|aufgrund|infolge|denn|ursache|grund|gründe)\b|, da\b|"
+        r"\bum .{3,60} zu\b|\bzurückgeführt\b"
+    ),
+    joining=Wording(r"[,;\n]| und | oder | sowie "),
+    measures=(
+        (Wording(r"\bwie ?(?:viel )?(?:schwer|wieg)|\bwas wieg|\bgewicht\b"), WEIGHT),
+        (Wording(r"\bwie (?:warm|heiß|kalt)\b|\btemperatur"), WARMTH),
+        (Wording(r"\bwie laut\b|\bschallpegel|\bschalldruck"), LOUDNESS),
     ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.language.words.word_table import Asked, Wording, WordTable
+from agentic_rag.language.words.word_table import LOUDNESS, POWER, WARMTH, WEIGHT, Asked, Wording, WordTable
 
 _FIGURE = r"(?:\d[\d.,]*|[〇一二三四五六七八九十百千万億兆]+)"
 _SPAN = r"(?:秒|分|時間|日間?|週間?|か月|ヶ月|カ月|ヵ月|箇月|月|年間?|世紀|営業日)"
@@ -60,4 +60,13 @@ JAPANESE = WordTable(
     leaning=Wording(r"^(?:これ|それ|この|その|また|しかし|そして|ただし|なお|さらに|彼|彼女|同)"),
     negation=Wording(r"ない|ません|なく|禁止|不可"),
     definition=Wording(r"^(?P<term>.{1,30}?)とは(?:何|なん|どういう|どのような)"),
+    defining=r"(?:とは|は|を指)",
+    because=Wording(r"ため|ので|からです|理由は|原因は|によるもの|おそれがある"),
+    joining=Wording(r"[、,;\n]|および|または"),
+    measures=(
+        (Wording(r"重さ|重量|質量|何(?:キロ|グラム|トン)(?!メートル)"), WEIGHT),
+        (Wording(r"消費電力|何(?:キロ)?ワット"), POWER),
+        (Wording(r"温度|室温|何度(?!も)"), WARMTH),
+        (Wording(r"騒音"), LOUDNESS),
+    ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.language.words.word_table import Asked, Wording, WordTable, word_set
+from agentic_rag.language.words.word_table import LOUDNESS, POWER, WARMTH, WEIGHT, Asked, Wording, WordTable, word_set
 
 _MONTHS = r"(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre)"
 _DAYS = r"(?:lunes|martes|miércoles|jueves|viernes|sábados?|domingos?)"
@@ -200,5 +200,17 @@ SPANISH = WordTable(
     definition=Wording(
         r"^¿? ?qué (?:es|son|significa|se entiende por|quiere decir) (?:un[oa]? |el |la |los |"
         r"las )?(?P<term>[^?]{2,60}?)\W*$"
+    ),
+    defining=r"(?:es|son|significan?|se llama|se entiende|designan?|consiste)\b",
+    because=Wording(
+        r"\b(?:porque|ya que|debid[oa]s? a|se debe a|puesto que|dado que|a causa de|por (?:eso|ello)|gracias a|"
+        r"motivo|razón)\b|\bcausad|, pues\b"
+    ),
+    joining=Wording(r"[,;\n]| [yeou] "),
+    measures=(
+        (Wording(r"\bcu[áa]nto pesan?\b|\bpeso\b"), WEIGHT),
+        (Wording(r"\bpotencia\b"), POWER),
+        (Wording(r"\btemperatura\b"), WARMTH),
+        (Wording(r"\bnivel de ruido\b"), LOUDNESS),
     ),
 )  # fmt: skip

@@ -51,6 +51,14 @@ def _compile(wording: Wording) -> re.Pattern[str]:
 
 
 _NEVER = Wording(r"(?!)")
+_END = r"(?![a-zß-ÿ])"
+WEIGHT = Wording(
+    rf"\d ?(?:mg|g|kg|t|gramm|kilogramm|tonnen?|grammes?|tonnes?|gramos?|toneladas?|キロ|グラム|トン){_END}"
+)
+POWER = Wording(rf"\d ?(?:w|kw|mw|ps|ch|cv|watt|watts|vatios?|ワット){_END}")
+WARMTH = Wording(r"\d ?(?:°|℃|grad|degrés?|grados?|度)")
+LOUDNESS = Wording(rf"\d ?(?:db|dezibel|décibels?|decibelios?|デシベル){_END}")
+"""Values in the units of a measure."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +122,14 @@ class WordTable:
     """What stands beside an ordinal that is written as a figure with a full stop."""
     definition: Wording | None = None
     """A question for a definition, with the term as the group `term`."""
+    defining: str = ""
+    """What stands behind a term that is defined, as a pattern."""
+    because: Wording = _NEVER
+    """What tells that a sentence gives a reason: stricter than what makes it a candidate (`answers`)."""
+    joining: Wording = Wording(r"[,;\n]")
+    """What stands between the things of a list."""
+    measures: tuple[tuple[Wording, Wording], ...] = ()
+    """How a question names a measure, and the units in which its value stands."""
 
     def is_ordinal(self, before: str, text: str, after: int) -> bool:
         """Whether a figure with a full stop is an ordinal, by the word before it and the text from `after` on."""
@@ -137,6 +153,12 @@ class WordTable:
         if not words or words[0].lower() in self.function_words or (self.has_compounds and words[0][0].isupper()):
             return None
         return words[0].lower()
+
+    def lacks_unit(self, question: str, *said: str) -> bool:
+        """Whether a question names a measure and none of the texts has a value in its units."""
+        return any(
+            asked.pattern.search(question) and not any(map(unit.pattern.search, said)) for asked, unit in self.measures
+        )
 
     def changed_forms(self, verb: str) -> re.Pattern[str]:
         """The beginnings of words that may be a form of a verb whose vowels change: schreibt, schrieb, Beschreibung."""
