@@ -5,14 +5,21 @@ from __future__ import annotations
 from functools import cached_property
 
 from arq.connections import ArqRedis
+from redis.asyncio import ConnectionPool, Redis
 
 from agentic_rag.adapters.postgres.jobs.dead_payloads import PostgresDeadPayloads
 from agentic_rag.adapters.postgres.jobs.job_board import EXACT_SCAN_BYTES, CalibrationSchedule, PostgresJobBoard
 from agentic_rag.adapters.redis.connection import queue_pool
+from agentic_rag.adapters.redis.pools import pool_of
 from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.bootstrap.models import ModelParts
 from agentic_rag.jobs.job import RetryPolicy
 from agentic_rag.jobs.ports import DeadPayloads, JobBoard, JobQueue
+
+
+def redis_client(url: str, answer_seconds: float) -> Redis:
+    """A client for a look at the server; the caller closes it. Errors: ValueError."""
+    return Redis.from_pool(pool_of(ConnectionPool, url, socket_timeout=answer_seconds))
 
 
 class JobParts(ModelParts):

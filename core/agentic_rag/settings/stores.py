@@ -10,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from agentic_rag.jobs.redis_address import parse_redis
 from agentic_rag.settings.addresses import Neo4jAddress, S3Address, parse_neo4j, parse_s3
 from agentic_rag.settings.variable import UNSET_PATH, Env
 
@@ -46,8 +47,10 @@ class StoresConfig:
     """
     database_pool_size: Annotated[int, Env("AGENTIC_RAG_DATABASE_POOL_SIZE"), Meta(ge=1, le=200)] = 8
     """Database connections of one process; two more at most read keys, budgets and limits."""
-    redis_url: Annotated[str, Env("REDIS_URL", is_url=True)] = field(default="", repr=False)
-    """Redis; empty means the embedded server."""
+    redis_url: Annotated[str, Env("REDIS_URL", is_url=True, check=parse_redis)] = field(default="", repr=False)
+    """Redis, `redis://:PASSWORD@HOST:6379/0` or, by its Sentinels, `redis+sentinel://:PASSWORD@HOST:26379,…/0?service=NAME`;
+    empty means the embedded server.
+    """
     neo4j_uri: Annotated[str, Env("NEO4J_URI", is_url=True, check=parse_neo4j)] = field(default="", repr=False)
     """Neo4j 5 for the entity graph, `bolt://USER:PASSWORD@HOST:7687` or `neo4j://…`; empty keeps the graph in
     PostgreSQL.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from agentic_rag.embedded.loopback import is_free
+from agentic_rag.jobs.redis_address import CLUSTER_REFUSED
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.kernel.formatting import format_count
@@ -257,13 +258,18 @@ async def _migrations(database_url: str) -> Check:
 
 async def check_redis(redis_url: str) -> Check:
     """Redis is reachable and new enough."""
-    import redis.asyncio
     import redis.exceptions
+
+    from agentic_rag.bootstrap.jobs import redis_client
 
     remedy = "Start the server, correct REDIS_URL, or unset it to use the embedded server."
     try:
-        async with redis.asyncio.Redis.from_url(redis_url, socket_timeout=_ANSWER_SECONDS) as client:
+        async with redis_client(redis_url, _ANSWER_SECONDS) as client:
             server = await client.info("server")
+            if server.get("redis_mode") == "cluster":
+                return failure(
+                    "redis", "REDIS_CLUSTER", "REDIS_URL leads to a node of a cluster", f"{CLUSTER_REFUSED}."
+                )
             unwritable = await try_redis(client)
     except (OSError, ValueError, redis.exceptions.RedisError) as error:
         return failure("redis", "REDIS_UNREACHABLE", str(error), remedy)

@@ -19,12 +19,15 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import (
     BusyLoadingError,
     ConnectionError,
+    MovedError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisError,
     TimeoutError,
 )
 
+from agentic_rag.adapters.redis.pools import pool_of
+from agentic_rag.jobs.redis_address import CLUSTER_REFUSED
 from agentic_rag.kernel.errors import DependencyUnavailable
 
 OUTAGES: tuple[type[Exception], ...] = (ConnectionError, TimeoutError, BusyLoadingError)
@@ -56,7 +59,8 @@ def from_json(data: bytes) -> dict[str, Any]:
 
 def queue_pool(url: str, *, retries: int = 5, timeout_seconds: float = 5.0) -> ArqRedis:
     """A client for arq that survives a short outage: `retries` retries with 50 ms to 2 s between them."""
-    pool: ConnectionPool = ConnectionPool.from_url(
+    pool = pool_of(
+        ConnectionPool,
         url,
         socket_timeout=timeout_seconds,
         socket_connect_timeout=timeout_seconds,
@@ -73,7 +77,8 @@ def waiting_client(url: str, *, connect_seconds: float = 0.5) -> Redis:
     connection that the server closed.
     """
     # The plain pool looks at a connection before each use under one lock: callers would wait for each other's turns.
-    pool = BlockingConnectionPool.from_url(
+    pool = pool_of(
+        BlockingConnectionPool,
         url,
         max_connections=1_000,
         timeout=None,
@@ -116,6 +121,10 @@ def redis_errors() -> Generator[None]:
                 dependency="redis",
                 code="STORE_READ_ONLY",
             ) from error
+        if _is_a_cluster(error):
+            raise DependencyUnavailable(
+                f"{CLUSTER_REFUSED}. REDIS_URL leads to a node of one.", dependency="redis", code="REDIS_CLUSTER"
+            ) from error
         raise DependencyUnavailable(
             "Redis did not answer. Check REDIS_URL and `rag doctor`.", dependency="redis"
         ) from error
@@ -124,3 +133,9 @@ def redis_errors() -> Generator[None]:
 def _takes_no_writes(error: BaseException) -> bool:
     """A full disk (MISCONF), a full memory, a replica."""
     return isinstance(error, ReadOnlyError | OutOfMemoryError) or str(error).startswith("MISCONF")
+
+
+def _is_a_cluster(error: BaseException) -> bool:
+    """A key of another node, keys of several slots, a database other than 0."""
+    said = str(error)
+    return isinstance(error, MovedError) or "CROSSSLOT" in said or "not allowed in cluster mode" in said

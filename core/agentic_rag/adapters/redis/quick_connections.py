@@ -11,6 +11,8 @@ from typing import Any
 from redis.asyncio import Connection, ConnectionPool
 from redis.exceptions import ConnectionError, ResponseError
 
+from agentic_rag.adapters.redis.pools import pool_of
+
 MAX_CONNECTIONS = 1_000
 
 
@@ -21,7 +23,7 @@ class QuickConnections:
     """
 
     def __init__(self, url: str, *, connect_seconds: float) -> None:
-        self._source: Any = ConnectionPool.from_url(url, socket_timeout=None, socket_connect_timeout=connect_seconds)
+        self._source: Any = pool_of(ConnectionPool, url, socket_timeout=None, socket_connect_timeout=connect_seconds)
         self._idle: list[Connection] = []
         self._places = asyncio.Semaphore(MAX_CONNECTIONS)
 
