@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.unit.adapters.walls import statements, texts_within_functions, unbound_paths, untenanted
+from tests.unit.adapters.walls import statements, texts_within_functions, unbound_paths, unjoined, untenanted
 
 from agentic_rag.adapters import neo4j, postgres
 from agentic_rag_migrations.catalogue import TABLES, TableClass
@@ -98,3 +98,41 @@ def test_no_table_of_a_tenant_is_queried_by_a_text_written_where_it_is_used() ->
 )
 def test_a_query_that_reaches_beyond_its_tenant_is_found(planted: str) -> None:
     assert untenanted(planted, OF_TENANTS) != []
+
+
+def test_every_table_of_a_query_is_held_to_the_organisation_by_itself() -> None:
+    queries = {name: text for name, text in statements(postgres).items() if "rag_" in text}
+    reaching = {name for name, text in queries.items() if unjoined(text, OF_TENANTS)}
+
+    assert reaching <= set(OVER_ALL_TENANTS)
+    assert "job_sql.WAITING" in reaching
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "SELECT FROM rag_chunks c JOIN rag_documents d ON d.document_id = c.document_id WHERE c.org_id = $1",
+        "SELECT FROM rag_chunks c, rag_documents d WHERE c.org_id = $1 AND d.document_id = c.document_id",
+        "SELECT FROM rag_chunks JOIN rag_documents USING (document_id) WHERE org_id = $1",
+        "SELECT FROM rag_chunks WHERE org_id = $1 UNION SELECT FROM rag_documents",
+        "DELETE FROM rag_runs WHERE ctid = ANY (ARRAY (SELECT ctid FROM rag_runs WHERE org_id = $1))",
+        "SELECT FROM rag_chunks c WHERE c.org_id = $1 AND EXISTS (SELECT FROM rag_documents d WHERE d.title = c.text)",
+        "UPDATE rag_runs r SET cost = 0 FROM rag_jobs j WHERE j.org_id = $1 AND j.job_id = r.job_id",
+        "INSERT INTO rag_usage (calls) SELECT calls FROM rag_runs WHERE org_id = $1",
+    ],
+)
+def test_a_join_without_the_organisation_is_found(planted: str) -> None:
+    assert unjoined(planted, OF_TENANTS) != []
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [
+        "SELECT FROM rag_chunks c JOIN rag_documents d USING (org_id, workspace_id, document_id) WHERE c.org_id = $1",
+        "SELECT FROM rag_chunks c JOIN rag_documents d ON (d.org_id, d.title) = (c.org_id, c.text) WHERE c.org_id = $1",
+        "INSERT INTO rag_usage (org_id, calls) SELECT org_id, 1 FROM rag_runs WHERE org_id = $1",
+        "SELECT FROM rag_chunks c WHERE c.org_id = $1 AND EXISTS (SELECT FROM rag_documents d WHERE d.org_id = $1)",
+    ],
+)
+def test_a_join_on_the_organisation_passes(sound: str) -> None:
+    assert unjoined(sound, OF_TENANTS) == []

@@ -91,6 +91,64 @@ def _edge(sql: str, at: int, step: int, opens: str, closes: str) -> int:
     return at
 
 
+_INNER = re.compile(r"\(([^()]*)\)")
+_QUERY = re.compile(r"\b(?:SELECT|FROM|INSERT|UPDATE|DELETE)\b")
+_SETS = re.compile(r"\b(?:UNION(?:\s+ALL)?|EXCEPT|INTERSECT)\b")
+_NO_ALIAS = "ON USING WHERE SET JOIN LEFT CROSS FULL INNER ORDER GROUP LIMIT FOR SELECT VALUES RETURNING OFFSET HAVING"
+_NAMED_TABLE = re.compile(
+    r"(?:\b(?P<verb>FROM|JOIN|UPDATE|INTO|USING|ONLY)|,)\s+(?P<table>rag_\w+)\b"
+    rf"(?:\s+(?:AS\s+)?(?!(?:{'|'.join(_NO_ALIAS.split())})\b)(?P<alias>[a-z]\w*))?"
+)
+
+
+def queries_of(sql: str) -> list[str]:
+    """Each query of a statement by itself: what is in brackets within it stands apart, parts of a UNION too."""
+    found: list[str] = []
+    kept: dict[str, str] = {}
+
+    def take(match: re.Match[str]) -> str:
+        inner = match[1]
+        if _QUERY.search(inner):
+            found.append(inner)
+            return " «» "
+        mark = f"«{len(kept)}»"
+        kept[mark] = f"({inner})"
+        return mark
+
+    def whole(text: str) -> str:
+        while any(mark in text for mark in kept):
+            for mark, inner in kept.items():
+                text = text.replace(mark, inner)
+        return text
+
+    while _INNER.search(sql):
+        sql = _INNER.sub(take, sql)
+    return [part for text in (*found, sql) for part in _SETS.split(whole(text))]
+
+
+def unjoined(sql: str, tables: frozenset[str], column: str = "org_id") -> list[str]:
+    """The tables of a statement that a query reads or joins without holding this very table to the column: by a
+    comparison of its own column, by USING, or, where the query has one table, by any comparison of the column.
+    """
+    found: list[str] = []
+    for query in queries_of(sql):
+        named = [match for match in _NAMED_TABLE.finditer(query) if match["table"] in tables]
+        is_alone = sum(match["verb"] != "INTO" for match in named) == 1
+        for place, match in enumerate(named):
+            name = match["alias"] or match["table"]
+            of_it = rf"\b{name}\.{column}\b"
+            tied = (
+                re.search(rf"{of_it}\s*(?:=|IN\b|,)|=\s*{of_it}", query)
+                or re.match(rf"\s*(?:USING)?\s*\(\s*{column}\b", query[match.end() :])
+                or (place == 0 and re.search(rf"\bUSING\s*\(\s*{column}\b", query))
+                or (is_alone and match["verb"] != "INTO" and _TENANT.search(query[match.start() :]))
+                or (match["verb"] == "INTO" and re.match(rf"\s*\([^)]*\b{column}\b", query[match.end() :]))
+            )
+            if not tied:
+                found.append(match["table"])
+    return found
+
+
 def statements(package: ModuleType) -> Statements:
     """Every text that is a constant of a module of the package."""
     found: dict[str, str] = {}

@@ -19,7 +19,7 @@ SET answer = excluded.answer, created_at = now(), expires_at = excluded.expires_
 # Each write deletes up to eight expired entries of the organisation.
 SWEEP = """
 DELETE FROM rag_cache_entries
-WHERE ctid = ANY (ARRAY (
+WHERE org_id = $1 AND ctid = ANY (ARRAY (
     SELECT ctid FROM rag_cache_entries WHERE org_id = $1 AND expires_at <= now() LIMIT 8 FOR UPDATE SKIP LOCKED
 ))
 """
