@@ -267,9 +267,7 @@ async def check_redis(redis_url: str) -> Check:
         async with redis_client(redis_url, _ANSWER_SECONDS) as client:
             server = await client.info("server")
             if server.get("redis_mode") == "cluster":
-                return failure(
-                    "redis", "REDIS_CLUSTER", "REDIS_URL leads to a node of a cluster", f"{CLUSTER_REFUSED}."
-                )
+                return failure("redis", "REDIS_CLUSTER", "a node of a cluster", f"{CLUSTER_REFUSED}.")
             unwritable = await try_redis(client)
     except (OSError, ValueError, redis.exceptions.RedisError) as error:
         return failure("redis", "REDIS_UNREACHABLE", str(error), remedy)
