@@ -1,5 +1,6 @@
 """What a connector refuses: one coded error each, before anything is changed."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -78,7 +79,33 @@ async def test_what_is_no_repository_or_has_no_such_branch_is_refused(repository
     assert await code_of(git(tmp_path / "nowhere")) == "SOURCE_NOT_FOUND"
     assert await code_of(git(tmp_path / "plain")) == "SOURCE_NOT_FOUND"
     assert await code_of(git(repository.root, branch="nowhere")) == "SOURCE_NOT_FOUND"
-    assert await code_of(git(broken)) in ("SOURCE_UNREADABLE", "SOURCE_NOT_FOUND")
+    assert await code_of(git(broken)) == "SOURCE_UNREADABLE"
+
+
+async def test_of_a_damaged_repository_a_lost_tree_ends_the_look_and_a_lost_file_is_told(tmp_path: Path) -> None:
+    origin = GitOrigin(tmp_path / "damaged")
+    await origin.start()
+    await origin.write("a.md", b"A pump.")
+    await origin.write("b.md", b"A valve.")
+
+    async def lose(name: str) -> None:
+        printed = await asyncio.create_subprocess_exec(
+            "git", "-C", str(origin.root), "rev-parse", name, stdout=asyncio.subprocess.PIPE
+        )
+        found, _ = await printed.communicate()
+        number = found.decode().strip()
+        (origin.root / ".git/objects" / number[:2] / number[2:]).unlink()
+
+    await lose("HEAD:a.md")
+    async with origin.open() as source:
+        found = await source.changes(frozenset({"a.md"}), None)
+    await lose("HEAD^{tree}")
+
+    assert found is not None
+    assert [one.path for one in found.upserted] == ["b.md"]
+    assert [(one.path, one.code) for one in found.unreadable] == [("a.md", "SOURCE_UNREADABLE")]
+    assert not found.deleted
+    assert await code_of(git(origin.root)) == "SOURCE_UNREADABLE"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,19 @@ _MISSING = (
     "cannot change to",
     "error: 404",
 )
-_BROKEN = ("bad object", "corrupt", "bad tree", "unable to read", "bad config", "not a valid object", "missing blob")
+_BROKEN = (
+    "bad object",
+    "corrupt",
+    "bad tree",
+    "unable to read",
+    "bad config",
+    "not a valid object",
+    "not a tree object",
+    "missing blob",
+    "bad file",
+)
+_LOST = "BAD"
+"""What `ls-tree` says for the size of an object that is not there."""
 _FILE, _EXECUTABLE = "100644", "100755"
 
 
@@ -248,6 +260,10 @@ def _entries(listed: bytes) -> tuple[Sequence[SourceItem], Sequence[UnreadableIt
             unreadable.append(UnreadableItem(path, HIDDEN, "Hidden entries are left out."))
         elif mode not in (_FILE, _EXECUTABLE):
             unreadable.append(UnreadableItem(path, "SOURCE_NOT_A_FILE", "It is a link or a submodule."))
+        elif size == _LOST:
+            unreadable.append(
+                UnreadableItem(path, "SOURCE_UNREADABLE", "The repository lost it: `git fsck` says more.")
+            )
         elif int(size) > MAX_BYTES:
             unreadable.append(UnreadableItem(path, "SOURCE_TOO_LARGE", f"It is larger than {MAX_BYTES} bytes."))
         else:
@@ -273,7 +289,7 @@ def _fault(said: str) -> InvalidInput | DependencyUnavailable:
             path=("source",),
         )
     if any(sign in text for sign in _MISSING):
-        return _missing("There is no repository at the source's location, or the credential may not see it.")
+        return _missing("There is no repository at the source's location, or worker or credential may not read it.")
     if any(sign in text for sign in _BROKEN):
         return InvalidInput(
             "The repository cannot be read: it is damaged. `git fsck` says where.",
