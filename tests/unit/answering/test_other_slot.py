@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.other_slot import is_of_other_year, says_it_of_another
+from agentic_rag.answering.evidence.other_slot import is_of_other_year, says_it_of_another, tells_of_plan
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
@@ -36,12 +36,16 @@ def quote_of(text: str) -> DraftSentence:
         ("Combien coûte un repas pour les enfants ?", "Un repas coûte 8 euros pour les visiteurs.", True),
         ("Combien coûte un repas pour les visiteurs ?", "Un repas coûte 8 euros pour les visiteurs.", False),
         ("¿Cuánto cuesta la entrada para jubilados?", "La entrada para adultos cuesta 4 euros.", True),
+        ("How much are vets paid?", "Nurses are paid 31,400 pounds a year. Vets receive five days of leave.", True),
+        ("Wann werden Sommerreifen montiert?", "Winterreifen werden im Oktober montiert.", True),
+        ("Wann werden Winterreifen montiert?", "Winterreifen werden im Oktober montiert.", False),
+        ("Wann werden Winterreifen montiert?", "Reifen für den Winter werden im Oktober montiert.", False),
     ],
 )  # fmt: skip
 def test_what_is_said_of_something_else_in_the_same_place_is_told(
     question: str, text: str, is_of_another: bool
 ) -> None:
-    part = build_subquery(question, detect_answer_type(question), {})
+    part = build_subquery(question, detect_answer_type(question), {}, (), [text])
     assert says_it_of_another(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_of_another
 
 
@@ -59,8 +63,29 @@ def test_what_stands_above_a_sentence_tells_of_what_it_is_said() -> None:
         ("By how much did rents rise in 2025?", "Notes", False),
         ("By how much did rents rise in 2024?", "Report of 2024", False),
         ("By how much did rents rise?", "Notes", False),
+        ("How many people did it employ in 2024?", "Report of 2025", True),
     ],
 )
 def test_what_is_said_of_other_years_alone_is_told(question: str, title: str, is_of_other: bool) -> None:
     text = "Rents will rise by 3.2 % in 2026. In 2025 they rose by 2.7 %."
     assert is_of_other_year(question, [quote_of(text)], [passage(1, title, text)]) is is_of_other
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_plan"),
+    [
+        ("When did the science block open?", "The science block will open in May 2027. The gym opened in 2021.", True),
+        ("When did the science block open?", "The science block opened in May 2021. A gym will open in 2027.", False),
+        ("When does the science block open?", "The science block will open in May 2027.", False),
+        ("When did they say that it will open?", "It will open in May 2027.", False),
+        ("Wann wurde der Vierer angeschafft?", "Ein Vierer soll 2027 angeschafft werden.", True),
+        ("Wann wird der Vierer angeschafft?", "Ein Vierer soll 2027 angeschafft werden.", False),
+        ("Wann wurde der Achter verkauft?", "Der Achter wurde 2024 verkauft.", False),
+        ("Quand le moteur a-t-il été remplacé ?", "Le moteur sera remplacé au printemps 2026.", True),
+        ("¿Cuándo fue inaugurado el puente?", "El puente será inaugurado en mayo de 2027.", True),
+        ("¿Cuándo será inaugurado el puente?", "El puente será inaugurado en mayo de 2027.", False),
+    ],
+)
+def test_what_is_planned_was_not_done(question: str, text: str, is_plan: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), {})
+    assert tells_of_plan(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_plan

@@ -1,5 +1,6 @@
 """Whether what is quoted says of something else what a short question asks for: the price of oak boards where that of
-pine boards is asked, what adults may borrow instead of students, the rents of another year.
+pine boards is asked, what adults may borrow instead of students, the rents of another year, what is planned instead of
+what was.
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from agentic_rag.answering.evidence.other_things import context_of, years_of
 from agentic_rag.answering.evidence.stated import text_before, texts_of
@@ -16,7 +17,7 @@ from agentic_rag.answering.extraction.candidate_units import Subquery, column_na
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
-from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.sentences import sentence_spans
@@ -27,11 +28,19 @@ from agentic_rag.retrieval.candidates import Passage
 
 _WORD = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
 _PAUSE = re.compile(r"[,;:.!?()|\n–—\"“]")
-_MODALS = frozenset({"may", "can", "cannot", "must", "will", "should", "shall"})
+_AUXILIARIES = frozenset({"may", "can", "cannot", "must", "will", "should", "shall", "is", "are", "was", "were"})
 _PRONOUNS = frozenset({"i", "we", "you", "they", "he", "she", "it", "there"})
+_WAS = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
+_PLANNED = re.compile(
+    r"\b(?:will|shall|plan(?:s|ned)?|intends?|(?:is|are) (?:to|(?:expected|scheduled|going|due) to))\b", re.IGNORECASE
+)
 _MOST_THINGS = 4
 """Content words of a question that is short: of a longer one some have other words in the text."""
 _SHORTEST = 3
+_SHORTEST_NOUN = 5
+"""Letters of the noun that two compounds end in."""
+_DERIVED = re.compile(r".{0,3}(?:ung|heit|keit|schaft|ion|tät|ier|ismus|lich)\w{0,3}")
+"""What ends many nouns and is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +80,34 @@ class _Pair:
 
 
 def is_of_other_year(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
-    """True where a question names a year, the quotes name other years alone, and what stands above and shortly before
-    them does not have it either.
+    """True where a question names a year, the quotes, or the titles and headings above them, name other years alone,
+    and what stands shortly before them does not have it either.
     """
     asked = years_of(question)
     quotes = all_quotes(sentences)
-    said = frozenset[int]().union(*map(years_of, texts_of(quotes, passages))) if asked else frozenset[int]()
-    if not said or not asked.isdisjoint(said):
+    if not asked or not quotes:
         return False
-    return all(asked.isdisjoint(years_of(context_of(passages[one.passage], one))) for one in quotes)
+    said = frozenset[int]().union(*map(years_of, texts_of(quotes, passages)))
+    around = frozenset[int]().union(*(years_of(context_of(passages[one.passage], one)) for one in quotes))
+    above = frozenset[int]().union(
+        *(years_of(" ".join(headings_above(passages[one.passage], one.start))) for one in quotes)
+    )
+    return bool(said | above) and asked.isdisjoint(said | around)
+
+
+def tells_of_plan(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where a question for a value asks what was, and the quoted sentence that has one, and the most of the
+    question, says what is planned.
+    """
+    table = table_of(part.text)
+    was, planned = (_WAS, _PLANNED) if table is None else (table.was.pattern, table.planned.pattern)
+    if part.answer_type not in VALUES or not was.search(part.text) or planned.search(part.text):
+        return False
+    texts = texts_of(all_quotes(sentences), passages)
+    said = (text[slice(*span)] for text in texts for span in sentence_spans(text, table))
+    telling = [one for one in said if states_answer(one, part.answer_type, part.text)]
+    nearest = max(telling, key=lambda one: weight_of(mask_of(lower_text(one), part.terms), part.terms), default="")
+    return planned.search(nearest) is not None and was.search(nearest) is None
 
 
 def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
@@ -91,7 +119,7 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
     asked = _words_of(part.text, part, table)
     about = [one for one in asked if one.mask and not _says_how(one.low, table)]
     masks = {one.mask for one in about}
-    if part.answer_type not in VALUES or not 1 < len(masks) <= _MOST_THINGS:
+    if part.answer_type not in VALUES or not 1 <= len(masks) <= _MOST_THINGS:
         return False
     wanted = 0
     for one in about:
@@ -100,9 +128,12 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
     for said, lacked in _sentences_of(part, wanted, sentences, passages):
         if not lacked and states_answer(said, part.answer_type, part.text):
             return False
-        if lacked in masks and not found:
-            words = _words_of(said, part, table)
-            found = any(_has_other(one, said, words, table) for one in _pairs_of(asked, lacked))
+        words = _words_of(said, part, table)
+        if lacked in masks:
+            found = found or any(_has_other(one, said, words, table) for one in _pairs_of(asked, lacked))
+        if lacked and table is not None and table.has_compounds:
+            lacking = (one for one in about if not lacked & ~one.mask)
+            found = found or any(_is_sibling(one, word, lacked) for one in lacking for word in words)
     return found
 
 
@@ -166,11 +197,12 @@ def _has_other_behind(pair: _Pair, said: str, words: Sequence[_Word], place: int
 
 def _has_other_beside(pair: _Pair, said: str, words: Sequence[_Word], place: int, table: WordTable | None) -> bool:
     """The same of words side by side: oak boards, not pine boards; of a verb also before its auxiliary. Where nouns
-    have capitals the other word must be one, and may stand on either side, since questions turn the order round.
+    have capitals the other word must be one, with no preposition of its own ("im Oktober montiert"), and may stand on
+    either side, since questions turn the order round.
     """
     is_noun_marked = table is not None and table.has_compounds
     sides = [place - 1] if pair.comes_first else []
-    if place > 1 and pair.comes_first and words[place - 1].low in _MODALS:
+    if place > 1 and pair.comes_first and words[place - 1].low in _AUXILIARIES:
         sides = [place - 2]
     if table is not None and not pair.comes_first:
         sides = [place + 1, place - 1] if is_noun_marked else [place + 1]
@@ -179,9 +211,19 @@ def _has_other_beside(pair: _Pair, said: str, words: Sequence[_Word], place: int
             continue
         first, second = sorted((words[side], words[place]), key=lambda one: one.start)
         is_near = not _PAUSE.search(said, first.end, second.start)
-        if is_near and (not is_noun_marked or words[side].text[0].isupper()):
+        is_apart = side > 1 and words[side - 1].is_function
+        if is_near and (not is_noun_marked or (words[side].text[0].isupper() and not is_apart)):
             return True
     return False
+
+
+def _is_sibling(compound: _Word, word: _Word, lacked: int) -> bool:
+    """True for a compound that ends in the noun of another one and begins otherwise: Winterreifen, Sommerreifen."""
+    one, other = compound.low, word.low
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(reversed(one), reversed(other), strict=False)))
+    if word.mask & lacked or not word.text[0].isupper() or min(len(one), len(other)) - end < _SHORTEST:
+        return False
+    return end >= _SHORTEST_NOUN and _DERIVED.fullmatch(one[-end:]) is None
 
 
 def _words_of(text: str, part: Subquery, table: WordTable | None) -> list[_Word]:

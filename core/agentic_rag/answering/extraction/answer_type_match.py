@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from agentic_rag.answering.extraction.term_matching import holds_phrase
 from agentic_rag.answering.extraction.typed_values import ORDINAL_WORDS
@@ -100,6 +101,8 @@ _PERMISSION = re.compile(
 )
 _DEFINITION = re.compile(r"^.{2,60}?\b(?:is|are|was|were|means|refers to|stands for)\b", re.IGNORECASE)
 _WHAT_IS = re.compile(r"^(?:what (?:is|are|was|were|does)|define|who (?:is|was))\b", re.IGNORECASE)
+_ENUMERATOR = re.compile(r"(?m)^[ \t]*\d{1,2}[.)] (?=[^\W\d_])")
+"""The number of an item of a list: no figure that answers."""
 _WHY = re.compile(r"\bwhy\b|\bwhat caused\b", re.IGNORECASE)
 
 
@@ -234,6 +237,7 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
     """
     asked = question.lower()
     table = table_of(question)
+    sentence = _ENUMERATOR.sub(partial(_keep_ordinal, table), sentence)
     if table is not None:
         return _states_by_table(table, sentence, question, columns)
     if kind in (AnswerType.FIGURE, AnswerType.FACT) and _lacks_what_is_named(sentence, question, columns):
@@ -257,6 +261,12 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
             for match in _CAPITALISED.finditer(sentence)
         )
     return True
+
+
+def _keep_ordinal(table: WordTable | None, enumerator: re.Match[str]) -> str:
+    """The number of a day where the name of a month follows: "3. März" opens no item."""
+    is_ordinal = table is not None and table.is_ordinal("", enumerator.string, enumerator.end())
+    return enumerator[0] if is_ordinal else ""
 
 
 def _lacks_what_is_named(sentence: str, question: str, columns: str) -> bool:

@@ -140,6 +140,8 @@ FRENCH = WordTable(
         r"Toutefois|De plus|En outre|Ensuite)\b",
         ignores_case=False,
     ),
+    was=Wording(r"\b(?:été|était|étaient|eut|fut|furent)\b|\b(?:a|ont)(?:-t-(?:il|elle|on))? \w+(?:é|ée|és|ées)\b"),
+    planned=Wording(r"\b(?:\w+(?:era|eront)|aura|auront|prévue?s?|prévoit|prévoient)\b"),
     negation=Wording(r"\b(?:pas|jamais|aucune?|rien|personne|sans|ni|interdit\w*|non)\b"),
     numbers={
         "janvier": "january", "février": "feb.", "mars": "mar.", "avril": "april", "mai": "may", "juin": "june",

@@ -198,6 +198,8 @@ GERMAN = WordTable(
         r"Jedoch|Deshalb|Daher|Außerdem|Dann|So|Auch|Beide|Aber|Zudem|Dort|Danach)\b",
         ignores_case=False,
     ),
+    was=Wording(r"\b(?:wurden?|waren?|hatten?)\b|\b(?:hat|haben|ist|sind)\b.* \w*ge\w+(?:t|en)\W*$"),
+    planned=Wording(r"\b(?:soll|sollen|geplant|voraussichtlich|vorgesehen)\b"),
     negation=Wording(r"\b(?:nicht|kein\w*|nie|niemals|ohne|niemand|nichts|weder|verboten|"
     r"untersagt)\b"),
     months=("januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober", "november",

@@ -186,6 +186,8 @@ SPANISH = WordTable(
         r"Así|Luego|Ambos|Ambas|Después)\b",
         ignores_case=False,
     ),
+    was=Wording(r"\b(?:fue|fueron|era|eran|ha sido|han sido)\b|\b\w{3,}(?:ó|aron|ieron)\b"),
+    planned=Wording(r"\b(?:\w{2,}(?:rá|rán)|previst[oa]s?|van? a \w+r)\b"),
     negation=Wording(r"\b(?:no|nunca|jamás|sin|ningún|ninguna|ninguno|nadie|nada|ni|tampoco|prohibid[oa]s?)\b"),
     months=("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre",
             "noviembre", "diciembre"),

@@ -92,6 +92,10 @@ class WordTable:
     leaning: Wording = _NEVER
     """How a sentence opens that leans on the one before it."""
     negation: Wording = _NEVER
+    was: Wording = _NEVER
+    """How a question asks what was."""
+    planned: Wording = _NEVER
+    """How a sentence says what is planned."""
     months: tuple[str, ...] = ()
     """From January on, as they are read in a text of any language."""
     numbers: Mapping[str, str] = field(default_factory=dict[str, str])
