@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import enum
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.web.url_policy import parse_host_list
 
 WORD = r"\w+"
 
@@ -23,7 +30,7 @@ class ProfileName(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class WebProfile:
-    """A row of the table."""
+    """What a file of profiles/ states."""
 
     newest_days: int | None = None
     """Days that an answer may be old where the question names no time; None: any age will do."""
@@ -46,33 +53,62 @@ class WebProfile:
         return tuple(wanted)[:most]
 
 
-GENERAL = WebProfile()
+_DAYS = range(1, 3651)
+_MOST_HOSTS = 200
 
-PROFILES: Mapping[ProfileName, WebProfile] = {
-    ProfileName.GENERAL: GENERAL,
-    # 7 and 30 days are the ages that the product's design asks for.
-    ProfileName.MARKETING: WebProfile(newest_days=7, preference=1.0),
-    ProfileName.CODE: WebProfile(
-        newest_days=30,
-        preference=0.5,
-        first_hosts=(
-            "docs.python.org",
-            "peps.python.org",
-            "docs.rs",
-            "doc.rust-lang.org",
-            "pkg.go.dev",
-            "go.dev",
-            "nodejs.org",
-            "developer.mozilla.org",
-            "learn.microsoft.com",
-            "docs.oracle.com",
-            "www.postgresql.org",
-            "kubernetes.io",
-            "www.rfc-editor.org",
-            "datatracker.ietf.org",
-            "www.w3.org",
-            "nvd.nist.gov",
-            "www.cve.org",
-        ),
-    ),
-}
+
+def read_profile(text: str, name: str) -> WebProfile:
+    """The profile that a file of this name states (TOML, as those in profiles/). Errors: `Misconfigured` code
+    PROFILE_INVALID names the file and what to change.
+    """
+    try:
+        stated = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _invalid(name, f"it is no TOML: {error}") from error
+    if unknown := sorted(stated.keys() - {"newest_days", "preference", "first_hosts"}):
+        raise _invalid(name, f"nobody knows `{unknown[0][:40]}`; it takes newest_days, preference and first_hosts")
+    days, preference, hosts = stated.get("newest_days"), stated.get("preference", 0.0), stated.get("first_hosts", [])
+    if days is not None and (type(days) is not int or days not in _DAYS):
+        raise _invalid(name, f"`newest_days` takes {_DAYS[0]} to {_DAYS[-1]}, or is left out")
+    if type(preference) not in (int, float) or not 0 <= preference <= 1:
+        raise _invalid(name, "`preference` takes 0 to 1")
+    if days is None and preference:
+        raise _invalid(name, "a `preference` for new texts needs `newest_days`")
+    return WebProfile(days, float(preference), _hosts(hosts, name))
+
+
+def _hosts(stated: object, name: str) -> tuple[str, ...]:
+    if not isinstance(stated, list):
+        raise _invalid(name, "`first_hosts` is a list of hosts")
+    given = cast("list[object]", stated)
+    hosts = [one for one in given if isinstance(one, str) and one.strip() and not set(one) & {",", " "}]
+    if len(hosts) < len(given) or len(hosts) > _MOST_HOSTS:
+        raise _invalid(name, f'`first_hosts` is a list of at most {_MOST_HOSTS} hosts, such as "docs.example.org"')
+    try:
+        parse_host_list(" ".join(hosts))
+    except ValueError as error:
+        raise _invalid(name, f"`first_hosts`: {error}") from error
+    return tuple(hosts)
+
+
+def _invalid(name: str, why: str) -> Misconfigured:
+    return Misconfigured(f"The profile {name} cannot be read: {why}.", code="PROFILE_INVALID")
+
+
+def load_profiles(folder: Path) -> Mapping[ProfileName, WebProfile]:
+    """The profile of each name, from NAME.toml. Errors: those of `read_profile`, and the same for a missing file."""
+    found: dict[ProfileName, WebProfile] = {}
+    for name in ProfileName:
+        path = folder / f"{name.value}.toml"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise _invalid(str(path), str(error)) from error
+        found[name] = read_profile(text, str(path))
+    return MappingProxyType(found)
+
+
+FOLDER = Path(__file__).with_name("profiles")
+"""The files of the profiles, a comment beside each value."""
+PROFILES: Mapping[ProfileName, WebProfile] = load_profiles(FOLDER)
+GENERAL = PROFILES[ProfileName.GENERAL]
