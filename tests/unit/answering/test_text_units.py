@@ -133,3 +133,21 @@ def test_the_same_statement_with_another_figure_disagrees() -> None:
     assert not contradicts(left, "The budget of the quarter was 12,000 pounds.")
     assert not contradicts("In 2023 the site produced 900 MWh.", "In 2024 the site produced 950 MWh.")
     assert contradicts("The site was built in 1998.", "The site was built in 1999.", about_dates=True)
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind"),
+    [
+        ("病気で休むとき", UnitKind.HEADING),
+        ("勤務時間", UnitKind.HEADING),
+        ("年休假", UnitKind.HEADING),
+        ("食堂は2階にあります。", UnitKind.PROSE),
+        ("作業者の手に", UnitKind.PROSE),
+        ("担当:菅原大輔", UnitKind.PROSE),
+        ("1. 始業時刻までに上司に電話で連絡します。", UnitKind.LIST_ITEM),
+        ("1. 労働災害", UnitKind.HEADING),
+        ("- 帽子", UnitKind.FRAGMENT),
+    ],
+)
+def test_where_no_spaces_stand_between_words_length_and_marks_tell_the_kind(unit: str, kind: UnitKind) -> None:
+    assert classify_unit(unit) is kind

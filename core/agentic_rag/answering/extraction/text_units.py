@@ -224,7 +224,7 @@ def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
         most = MAX_HEADING_WORDS if unit.isupper() else MAX_NUMBERED_HEADING_WORDS
         if words <= most and unit[0].isdigit() and not _TERMINAL.search(unit):
             return UnitKind.HEADING
-        return UnitKind.LIST_ITEM if words > 2 else UnitKind.FRAGMENT
+        return UnitKind.LIST_ITEM if words > 2 or _UNSPACED_ITEM.search(unit) else UnitKind.FRAGMENT
     return _kind_of_text(unit, words)
 
 
@@ -258,6 +258,12 @@ def _is_row_of_questions(row: str) -> bool:
     return all(is_question(cell) for cell in asking)
 
 
+_UNSPACED_ITEM = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]{6}")
+"""More than a word or two where no spaces stand between words."""
+_UNSPACED_HEADING = re.compile(r"[\u3041-\u30ff\u3400-\u9fff（）()・/A-Za-z]{2,16}(?<![をにへでがはも])")
+"""A short line without a mark, a figure or a space, where no spaces stand between words; it ends in no particle."""
+
+
 def may_be_heading(unit: str) -> bool:
     """False for what `classify_unit` cannot take for a heading: it has too many words and no mark of one."""
     return unit.count(" ") < MAX_HEADING_WORDS or unit.startswith("#") or RULE_ROW.match(unit) is not None
@@ -272,6 +278,8 @@ def _kind_of_text(unit: str, words: int) -> UnitKind:
     if unit.endswith(":"):
         return UnitKind.LEAD_IN
     unspaced = unit[0] >= "\u2e80"
+    if unspaced and _UNSPACED_HEADING.fullmatch(unit):
+        return UnitKind.HEADING
     if unspaced or _TERMINAL.search(unit):
         return UnitKind.PROSE if unspaced or words >= MIN_PROSE_WORDS else UnitKind.FRAGMENT
     if words <= MAX_HEADING_WORDS and _NUMBERED_HEADING.match(unit):
