@@ -11,6 +11,7 @@ from tests.contract.backends import Backend
 from agentic_rag.documents.document import DocumentStatus, document_id_for
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.ports import DocumentLabel
+from agentic_rag.ingestion.missing import DEFAULT_GRACE, hide
 from agentic_rag.ingestion.sources.source import NewSource, Source, SourceHealth, SourceKind, UnreadableItem
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.errors import Retryable
@@ -152,11 +153,17 @@ async def test_no_document_takes_the_path_of_another(adapter: Backend) -> None:
     assert conflict.value.code == "DATABASE_CONFLICT"
 
 
-async def test_documents_of_a_source_are_counted_by_status(adapter: Backend) -> None:
+async def test_documents_of_a_source_are_counted_by_status_while_it_has_them(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     one = source(workspace)
+    gone = new_document(workspace, "gone.md", provenance={"source": one.provenance})
     await adapter.register(workspace, new_document(workspace, "a.md", provenance={"source": one.provenance}))
+    await adapter.register(workspace, gone)
     await adapter.register(workspace, new_document(workspace, "b.md"))
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        missing = await transaction.documents.get(workspace, gone.document_id)
+        assert missing is not None
+        await hide(transaction, missing, DEFAULT_GRACE, {})
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
         counts = await transaction.sources.document_counts(workspace, one.provenance)

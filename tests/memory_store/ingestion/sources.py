@@ -11,6 +11,7 @@ from tests.memory_store.session.store import Working
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.ingestion.sources.source import Source, SourceHealth
 from agentic_rag.models.providers.provider_keys import SealedKey
+from agentic_rag.tenancy.access import Hiding, is_hidden
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -57,11 +58,14 @@ class MemorySourceStore:
         self._working.write(workspace).sources.pop(source_id, None)
 
     async def document_counts(self, workspace: WorkspaceRef, source: str) -> Mapping[DocumentStatus, int]:
-        """Its documents by status."""
+        """Its documents by status, without those that it no longer has."""
         counted = dict.fromkeys(DocumentStatus, 0)
         state = self._working.read(workspace)
-        for document in () if state is None else state.documents.values():
-            counted[document.status] += document.provenance.get("source") == source
+        if state is None:
+            return counted
+        for document in state.documents.values():
+            is_missing = is_hidden(state.access_sets.get(document.access_id, ()), Hiding.MISSING)
+            counted[document.status] += document.provenance.get("source") == source and not is_missing
         return counted
 
     async def brought(self, workspace: WorkspaceRef) -> list[str]:

@@ -48,7 +48,9 @@ class SourceStore(Protocol):
         ...
 
     async def document_counts(self, workspace: WorkspaceRef, source: str) -> Mapping[DocumentStatus, int]:
-        """The documents that a source (`provenance["source"]`) brought, by status; every status is present."""
+        """The documents that a source (`provenance["source"]`) brought and still has, by status; every status is
+        present.
+        """
         ...
 
     async def brought(self, workspace: WorkspaceRef) -> list[str]:

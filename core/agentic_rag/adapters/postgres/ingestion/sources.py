@@ -11,6 +11,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.ingestion.sources.source import NewSource, Source, SourceHealth
 from agentic_rag.models.providers.provider_keys import SealedKey
+from agentic_rag.tenancy.access import Hiding
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 _SEALED = "master_id, wrap_nonce, wrapped_key, nonce, ciphertext"
@@ -47,10 +48,13 @@ UPDATE rag_sources SET is_leaving = true WHERE org_id = $1 AND workspace_id = $2
 
 REMOVE = "DELETE FROM rag_sources WHERE org_id = $1 AND workspace_id = $2 AND source_id = $3"
 
+# The mark of a missing document comes before every other one.
 DOCUMENT_COUNTS = """
-SELECT status, count(*) AS documents FROM rag_documents
-WHERE org_id = $1 AND workspace_id = $2 AND provenance ->> 'source' = $3
-GROUP BY status
+SELECT d.status, count(*) AS documents FROM rag_documents d
+LEFT JOIN rag_access_sets g ON g.org_id = $1 AND g.workspace_id = $2 AND g.access_id = d.access_id
+WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.provenance ->> 'source' = $3
+  AND NOT coalesce(starts_with(g.principals[1], $4), false)
+GROUP BY d.status
 """
 
 BROUGHT = """
@@ -126,7 +130,7 @@ class PostgresSourceStore:
         await self._connection.execute(REMOVE, *workspace.key, source_id)
 
     async def document_counts(self, workspace: WorkspaceRef, source: str) -> Mapping[DocumentStatus, int]:
-        rows = await self._connection.fetch(DOCUMENT_COUNTS, *workspace.key, source)
+        rows = await self._connection.fetch(DOCUMENT_COUNTS, *workspace.key, source, Hiding.MISSING.value)
         counted = {row["status"]: row["documents"] for row in rows}
         return {status: counted.get(status.value, 0) for status in DocumentStatus}
 
