@@ -217,6 +217,8 @@ class GuardedProtocol(HttpToolsProtocol):
         """Close the connection, with a status where no answer has begun."""
         self._disarm()
         self.gate.waiting.pop(self, None)
+        # What is closing counts no more: uvicorn would answer others with 503.
+        self.connections.discard(self)
         self.gate.telemetry.count(REFUSALS, reason=reason)
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
             self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
@@ -286,6 +288,7 @@ class GuardedSocket(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self.gate.waiting.pop(self, None)
+        self.connections.add(self)  # uvicorn takes it out.
         super().connection_lost(exc)
 
     def handle_connect(self, event: Request) -> None:
@@ -336,6 +339,7 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         """Close the connection for now: its answer has begun, so there is no status."""
         del status
         self.gate.waiting.pop(self, None)
+        self.connections.discard(self)
         self.gate.telemetry.count(REFUSALS, reason=reason)
         if self.handshake_complete and not self.close_sent and self.writable.is_set():
             self.conn.send_close(CloseCode.TRY_AGAIN_LATER)

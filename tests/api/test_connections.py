@@ -5,7 +5,7 @@ import resource
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
 from time import monotonic
 
@@ -180,6 +180,31 @@ async def test_half_open_connections_shut_nobody_out() -> None:
     assert healthy == [200] * 20
     assert monotonic() - started < 1
     assert door.refused["connections"] >= 250
+
+
+async def test_half_open_connections_that_come_again_and_again_shut_nobody_out() -> None:
+    """Each makes room for another one, and what is closing does not count."""
+
+    async def come_again(door: Door) -> None:
+        while True:
+            reader, writer = await door.connect()
+            with closing(writer), suppress(ConnectionError):
+                writer.write(HEAD)
+                await reader.read()
+
+    async with opened(replace(QUICK, head_seconds=10, connections=50)) as door:
+        crowd = [asyncio.create_task(come_again(door)) for _ in range(80)]
+
+        async def is_crowded() -> bool:
+            return door.refused["connections"] > 500
+
+        await eventually(is_crowded, "connections make room")
+        statuses = [await door.status(HEAD + b"\r\n") for _ in range(20)]
+        for one in crowd:
+            one.cancel()
+        await asyncio.gather(*crowd, return_exceptions=True)
+
+    assert statuses == [200] * 20
 
 
 async def test_unfinished_heads_take_so_much_memory_together() -> None:
