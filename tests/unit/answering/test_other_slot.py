@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.other_slot import is_of_other_year, says_it_of_another, tells_of_plan
+from agentic_rag.answering.evidence.other_slot import is_of_other_year, lacks_doer, says_it_of_another, tells_of_plan
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
@@ -89,3 +89,18 @@ def test_what_is_said_of_other_years_alone_is_told(question: str, title: str, is
 def test_what_is_planned_was_not_done(question: str, text: str, is_plan: bool) -> None:
     part = build_subquery(question, detect_answer_type(question), {})
     assert tells_of_plan(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_plan
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("Who repaired the lift?", "The lift was repaired in January. Ann Lee led the meeting.", True),
+        ("Who repaired the lift?", "The lift was repaired by Ann Lee. The meeting was short.", False),
+        ("Who repaired the lift?", "Ann Lee looks after the lift. She repaired it in January.", False),
+        ("Who looked at the lift?", "Ann Lee led the meeting.", False),
+        ("Wer reparierte den Aufzug?", "Der Aufzug wurde repariert. Ann Lee leitete die Sitzung.", False),
+    ],
+)
+def test_who_did_it_is_told_where_it_is_told_that_it_was_done(question: str, text: str, lacks: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), {})
+    assert lacks_doer(part, [quote_of(text)], [passage(1, "Notes", text)]) is lacks

@@ -18,6 +18,7 @@ from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.sentences import sentence_spans
@@ -34,6 +35,7 @@ _WAS = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 _PLANNED = re.compile(
     r"\b(?:will|shall|plan(?:s|ned)?|intends?|(?:is|are) (?:to|(?:expected|scheduled|going|due) to))\b", re.IGNORECASE
 )
+_WHO = re.compile(r"^(?:who|which [\w-]+) (?P<verb>[a-z]{3,}(?:ed|s)) ", re.IGNORECASE)
 _MOST_THINGS = 4
 """Content words of a question that is short: of a longer one some have other words in the text."""
 _SHORTEST = 3
@@ -110,6 +112,25 @@ def tells_of_plan(part: Subquery, sentences: Sequence[DraftSentence], passages: 
     return planned.search(nearest) is not None and was.search(nearest) is None
 
 
+def lacks_doer(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where an English question asks who does something, and no quoted sentence with its verb has a person, but
+    another one has: "The lift was repaired in January. The board met."
+    """
+    asked = None if table_of(part.text) is not None else _WHO.search(part.text)
+    verb = 0 if asked is None else mask_of(asked["verb"].lower(), part.terms)
+    quotes = all_quotes(sentences)
+    texts = texts_of(quotes, passages)
+    if not verb or any(map(is_row, texts)):
+        return False
+    acts = [
+        said
+        for quote, text in zip(quotes, texts, strict=True)
+        for said in _whole_sentences(text, text_before(passages[quote.passage], quote), None)
+        if mask_of(lower_text(said), part.terms) & verb
+    ]
+    return bool(acts) and not any(states_answer(one, AnswerType.PERSON, part.text) for one in acts)
+
+
 def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where a short question asks for a value, no quoted sentence that has one holds, with what stands above it,
     all that the question is about, and one holds all but a single word, in whose place beside another word of the
@@ -151,14 +172,18 @@ def _sentences_of(
             part.terms,
         )
         before = text_before(passage, quote)
-        for start, end in [(0, len(text))] if is_row(text) else sentence_spans(text, table_of(part.text)):
-            said = text[start:end]
-            if depends_on_previous(said):
-                said = f"{before} {said}"
-            before = text[start:end]
+        for said in [text] if is_row(text) else _whole_sentences(text, before, table_of(part.text)):
             held = mask_of(lower_text(said), part.terms) & wanted
             if held:
                 yield said, wanted & ~(held | above)
+
+
+def _whole_sentences(text: str, before: str, table: WordTable | None) -> Iterator[str]:
+    """The sentences of a text, each behind the one that it leans on; `before` is what stands before the text."""
+    for start, end in sentence_spans(text, table):
+        said = text[start:end]
+        yield f"{before} {said}" if depends_on_previous(said) else said
+        before = said
 
 
 def _pairs_of(asked: Sequence[_Word], lacked: int) -> Iterator[_Pair]:
