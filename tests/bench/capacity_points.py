@@ -1,0 +1,109 @@
+"""Measured points for the capacity model: answers by size of a workspace and number of clients.
+
+`python -m tests.bench.capacity_points FOLDER` starts the embedded servers under FOLDER and prints a line of JSON for
+each point. One server process on the cores of the load client and Postgres; answers are not cached; above 20,000
+chunks the corpus repeats under other names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from itertools import cycle, islice
+from pathlib import Path
+
+import asyncpg
+from tests.bench import http_load, processes, product
+from tests.bench.corpus import PreparedChunk, load_corpus
+from tests.bench.measures import QUERY
+from tests.bench.product import Servers
+
+from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.kernel.public_ids import encode_workspace
+
+SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 40_000)
+REFUSED_SECONDS = 1.0
+CLIENTS = (1, 4, 16, 64, 256)
+
+
+def chunks_up_to(number: int) -> list[PreparedChunk]:
+    """The corpus, repeated with a word more for each turn."""
+    given = load_corpus(20_000).chunks
+    return [
+        PreparedChunk(n, f"{n // len(given)}/{given[n % len(given)].document}", given[n % len(given)].text)
+        for n in range(number)
+    ]
+
+
+async def load(endpoint: http_load.Endpoint, bodies: list[bytes], clients: int, requests: int) -> dict[str, float]:
+    """Answers a second, and how often a client was refused and asked again."""
+    connections = [await http_load.Connection.open(endpoint) for _ in range(clients)]
+    left = islice(cycle(bodies), requests)
+    refused = 0
+
+    async def drain(place: int) -> None:
+        nonlocal refused
+        for body in left:
+            while True:
+                try:
+                    reply = json.loads(await connections[place].post(body))
+                    break
+                except RuntimeError:  # the server has as much to do as it can
+                    refused += 1
+                    await connections[place].close()
+                    await asyncio.sleep(REFUSED_SECONDS)
+                    connections[place] = await http_load.Connection.open(endpoint)
+            if reply.get("errors"):
+                raise RuntimeError(json.dumps(reply["errors"])[:500])
+
+    began = time.perf_counter()
+    await asyncio.gather(*(drain(place) for place in range(clients)))
+    elapsed = time.perf_counter() - began
+    await asyncio.gather(*(connection.close() for connection in connections))
+    return {"answers_per_second": round(requests / elapsed, 2), "refused": refused}
+
+
+async def measure(servers: Servers) -> None:
+    """All points, the workspace growing."""
+    chunks = chunks_up_to(max(SIZES))
+    questions = [item.question for item in load_corpus(1_000).questions][:100]
+    async with product.product(servers) as container:
+        workspace = await product.create_workspace(container, "capacity")
+        address = encode_workspace(workspace.workspace_id)
+        bodies = [
+            http_load.body_of(
+                QUERY, {"input": {"workspaceId": address, "question": one, "options": {"cache": "BYPASS"}}}
+            )
+            for one in questions
+        ]
+        server = await asyncpg.connect(servers.database_url)
+        begun = int(await server.fetchval("SELECT pg_database_size(current_database())"))
+        done = 0
+        for size in SIZES:
+            rate = await product.ingest_rate(container, workspace, chunks[done:size])
+            done = size
+            await product.settle(servers.database_url)
+            grown = int(await server.fetchval("SELECT pg_database_size(current_database())")) - begun
+            say(chunks=size, ingested_per_second=round(rate, 1), database_bytes=grown)
+            with processes.server(servers, processes.PRODUCT) as port:
+                endpoint = http_load.Endpoint(port, product.TOKEN)
+                await http_load.sequential(endpoint, bodies[:20])
+                for clients in CLIENTS:
+                    found = await load(endpoint, bodies, clients, max(60, clients))
+                    say(chunks=size, clients=clients, **found)
+        await server.close()
+
+
+def say(**values: float) -> None:
+    """Print a line."""
+    print(json.dumps(values), flush=True)
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    folder = Path(sys.argv[1])
+    with EmbeddedStack(folder / "state") as stack:
+        asyncio.run(measure(Servers(stack.database_url, stack.redis_url, str(folder / "state"))))
