@@ -3,7 +3,7 @@
 A question asks for a span of a sentence (a date, a figure, a name): the span is masked, the asking word goes by its
 type, and what stands around it is asked in as many words as people use. Users do not know the wording of a source, so
 some words are left out or replaced, and names are shortened; how much differs by question, so that a set holds easy and
-hard ones. The constants are set so that the supports of made questions lie as those of people's (docs/quality.md).
+hard ones. The constants are set so that the supports of made questions lie as those of people's (eval/quality_log.md).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KNOWN_ITEM, REMOVED_GOLD = "known-item", "removed-gold"
 
 EASIER = 4.0
 """People's questions are harder than made ones: on musique, whose people ask over several passages, a line drawn at
-half of the error abstains on 10 of 40, one drawn at a third on 2 (docs/quality.md).
+half of the error abstains on 10 of 40, one drawn at a third on 2 (eval/quality_log.md).
 """
 
 LENGTHS = (3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 10)

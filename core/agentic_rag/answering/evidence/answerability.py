@@ -86,7 +86,7 @@ NEGATIVE_FEATURES = frozenset({"unnamed", "unmarked", "unfit", "unasked", "unhel
 @dataclass(frozen=True, slots=True)
 class SupportWeights:
     """The linear score of the signs, in their order. Most are fitted by eval/training/train_support.py;
-    docs/quality.md says which are not, and what they earn.
+    eval/quality_log.md says which are not, and what they earn.
     """
 
     best: float = 1.0
@@ -107,7 +107,7 @@ class SupportWeights:
     apart: float = 8.8
     odds: float = 0.15
     likely: float = 0.6
-    """Chosen on questions of work places and natural ones; docs/quality.md says what it earns on others."""
+    """Chosen on questions of work places and natural ones; eval/quality_log.md says what it earns on others."""
     offset: float = 2.7
     """The default threshold abstains on at most 6 % of the answerable questions of any public set fitted on."""
 

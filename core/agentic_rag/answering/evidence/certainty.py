@@ -24,7 +24,7 @@ from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.retrieval.candidates import Passage
 
 CERTAIN = 0.62
-"""docs/quality.md says what answers from here on are worth."""
+"""eval/quality_log.md says what answers from here on are worth."""
 LEAST_SUPPORT = 1e-6
 
 

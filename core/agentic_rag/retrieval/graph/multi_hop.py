@@ -49,7 +49,7 @@ NAMED_GAIN = 0.1
 @dataclass(frozen=True, slots=True)
 class StepWeights:
     """The weights of a next passage's linear score, and of ending the path instead. Fitted by
-    eval/training/train_ranker.py, then rounded (eval/ranker.json says on what; docs/quality.md what it earns).
+    eval/training/train_ranker.py, then rounded (eval/ranker.json says on what; eval/quality_log.md what it earns).
     """
 
     forward: float = 1.4
