@@ -51,6 +51,12 @@ def test_a_file_that_says_nothing_of_folders_leaves_the_defaults(text: str) -> N
     assert parse_knowledge(text) == ProjectKnowledge()
 
 
+def test_keys_of_other_tools_are_passed_over() -> None:
+    text = "knowledge_base: x\nknowledge:\n  project_path: y\n  enabled: true\n  directories:\n    - docs\n"
+
+    assert parse_knowledge(text).directories == (KnowledgeDirectory("docs"),)
+
+
 def test_an_empty_list_means_no_folder() -> None:
     assert parse_knowledge("knowledge:\n  directories: []\n").directories == ()
 
@@ -108,6 +114,9 @@ HEAD = "knowledge:\n  directories:\n"
         ("knowledge:\n  project:\n", 2, "names no project"),
         ("knowledge\n", 1, "key: value"),
         ("knowledge:\n  directories:\n    - a\nknowledge:\n", 4, "twice"),
+        ("knowledge:\n  directory:\n    - docs\n", 2, "`directory` is not read; write `directories`"),
+        ("agent: x\nknowlege:\n  project: sea\n", 2, "`knowlege` is not read; write `knowledge`"),
+        ("knowledge:\n  projet: sea\n", 2, "`projet` is not read; write `project`"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, reason: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from hashlib import blake2b
 
 from agentic_rag.kernel.errors import InvalidInput
@@ -33,6 +34,8 @@ DEFAULT_DIRECTORIES = (
 _KEYS = ("path", "domain", "description")
 _PROJECT = re.compile(r"[^/\s]([^/]{0,98}[^/\s])?")
 _PAIR = re.compile(r"(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+')\s*:(?:\s+(?P<value>.*))?")
+_NEARLY = 0.8
+"""By the ratio of `difflib`: `directory` is nearly `directories`, `knowledge_base` is another key than `knowledge`."""
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 
 
@@ -144,7 +147,10 @@ def parse_knowledge(text: str, name: str = "settings.yaml") -> ProjectKnowledge:
     number.
     """
     try:
-        knowledge = _block(_lines(text), "knowledge") or []
+        lines = _lines(text)
+        _refuse_misspelling(lines, "knowledge")
+        knowledge = _block(lines, "knowledge") or []
+        _refuse_misspelling(knowledge, "project", "directories")
         directories = _block(knowledge, "directories")
         return ProjectKnowledge(_project(knowledge), None if directories is None else _directories(directories))
     except _WrongLine as wrong:
@@ -215,6 +221,18 @@ def _stated(lines: Sequence[_Line], key: str) -> tuple[int, str] | None:
             raise _WrongLine(line.number, f"`{key}` stands there twice")
         found = place, pair["value"] or ""
     return found
+
+
+def _refuse_misspelling(lines: Sequence[_Line], *keys: str) -> None:
+    """Errors: `_WrongLine` for a key of a mapping that is nearly one of those meant: other tools have keys of their
+    own there, but what is misspelt would silently count as not stated.
+    """
+    for line in lines:
+        pair = _PAIR.fullmatch(line.text) if line.indent == lines[0].indent else None
+        key = "" if pair is None else pair["key"].strip("\"'")
+        meant = get_close_matches(key, keys, n=1, cutoff=_NEARLY)
+        if meant and key not in keys:
+            raise _WrongLine(line.number, f"`{key}` is not read; write `{meant[0]}`")
 
 
 def _below(lines: Sequence[_Line], indent: int) -> Iterator[_Line]:
