@@ -55,7 +55,18 @@ def test_what_has_no_end_or_is_no_element_does_not_count() -> None:
     assert flatten(script) == script
 
 
-@pytest.mark.parametrize("torn", ["<!-- ", "<script>", "<div ", "<a b='", "<", "</div>", "<!", "<div/>"])
+def test_a_tag_ends_where_a_browser_ends_it() -> None:
+    """A tag that is not closed takes in what looks like the next one, and a quoted value may hold a `>`."""
+    torn = f'{"<b><i><a href=" * DEEPEST}"">{SAID}'
+    quoted = f"{'<div>' * DEEPEST}<div title='a > b' lang=\"<div>\">{SAID}</div>"
+
+    assert SAID in read_html(f"<body>{torn}</body>").text
+    assert flatten(quoted) == f"{'<div>' * DEEPEST}\n{SAID}\n"
+
+
+@pytest.mark.parametrize(
+    "torn", ["<!-- ", "<script>", "<div ", "<a b='", "<", "</div>", "<!", "<div/>", "<a b=\"'", "<p don't"]
+)
 def test_torn_pages_take_no_longer(torn: str) -> None:
     page = torn * 300_000
     began = process_time()

@@ -45,9 +45,13 @@ _UNNESTED = frozenset(
 """Elements that hold nothing, and those that others close though their end is not written."""
 _TAG = re.compile(
     r"<!--(?:.*?-->|.*)|<(?P<raw>script|style|textarea|title)\b.*?(?:</(?P=raw)\s*>|\Z)"
-    r"|<(?P<slash>/?)(?P<name>[a-z][^\s/<>]*)(?P<rest>[^<>]*)>",
+    r"|<(?P<slash>/?)(?P<name>[a-z][^\s/>]*+)"
+    r"""(?P<rest>(?:=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))|[^>])*+)(?:>|\Z)""",
     re.DOTALL | re.IGNORECASE,
 )
+"""Comments, elements whose content is no markup, and tags. A tag goes to the first `>` outside of a quoted value, or to
+the end of the page, so that no place is looked at twice (HTML, 13.2.5).
+"""
 
 
 def flatten(source: str) -> str:
