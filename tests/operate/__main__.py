@@ -17,13 +17,14 @@ from pathlib import Path
 from agentic_rag.embedded.stack import EmbeddedStack
 from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.upgrade import upgrade
+from tests.bench.capacity import check
 from tests.bench.corpus import load_corpus
 from tests.bench.product import Servers
 from tests.bench.reports import Row, publish_report
 from tests.operate.drill import drill
 from tests.operate.replica import ask_a_lagging_replica
 from tests.operate.rolling import roll
-from tests.operate.table import DRILL, REPLICA, ROLLING, TELEMETRY, UPGRADES
+from tests.operate.table import CAPACITY, DRILL, REPLICA, ROLLING, TELEMETRY, UPGRADES
 from tests.operate.telemetry import telemetry_cost
 from tests.operate.upgrades import SAMPLE, upgrades
 from tests.stack import database_at, execute
@@ -87,7 +88,14 @@ async def telemetry(ground: Ground) -> list[Row]:
     return [row(found) for row in TELEMETRY.values()]
 
 
+async def capacity(_: Ground) -> list[Row]:
+    """From the measured points; nothing is measured."""
+    told = check()[1]
+    return [row(told) for row in CAPACITY.values()]
+
+
 PARTS: Mapping[str, Callable[[Ground], Awaitable[list[Row]]]] = {
+    "capacity": capacity,
     "replica": replica,
     "restore": restore,
     "rolling": rolling,

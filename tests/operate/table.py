@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from tests.bench.capacity import Foretold
 from tests.bench.reports import Row, at_least, at_most, exactly
 from tests.operate.drill import Drill
 from tests.operate.replica import Lagging
@@ -19,6 +20,16 @@ TELEMETRY_PERCENT = 5.0
 """Of an answer's processor time without an exporter."""
 REPLICA_PERCENT = 10.0
 """Of the snapshots, those that the lagging replica must serve: else the answers say nothing of it."""
+
+CAPACITY_PERCENT = 25.0
+"""That a point which the capacity model was not fitted to may be off."""
+
+CAPACITY: Mapping[str, Callable[[Sequence[Foretold]], Row]] = {
+    "capacity": lambda told: at_most(
+        f"most that the capacity model is off at {len(told)} points held back, recomputed from the measured ones",
+        max(100.0 * abs(one.error) for one in told), CAPACITY_PERCENT, " %", timed=False,
+    ),
+}  # fmt: skip
 
 DRILL: Mapping[str, Callable[[Drill], Row]] = {
     "seconds": lambda one: at_most(

@@ -117,7 +117,17 @@ async def _refused(*_: Any) -> None:
     raise Permanent("The replica is behind.")
 
 
+def _no_queue(patch: Patch) -> None:
+    from tests.bench.capacity import CapacityModel
+
+    def alone(self: CapacityModel, chunks: int, clients: int) -> float:
+        return clients / (self.wait + self.base + self.per_chunk * chunks)
+
+    patch(CapacityModel, "answers_per_second", alone)
+
+
 MUTANTS: Mapping[str, Mutant] = {
+    "capacity": Mutant("in the capacity model clients do not wait for each other", _no_queue, "held back"),
     "seconds": Mutant("each file takes three seconds more", _slow, "backup and restore", is_slow=True),
     "answers": Mutant(
         "postings are left out of the backup", _without("rag_segments"), "bytes that changed", is_slow=True

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.bench.capacity import Foretold, check
 from tests.bench.corpus import generated_corpus
 from tests.bench.product import Servers
 from tests.bench.reports import Row
 from tests.operate.drill import Drill, drill, empty_places
 from tests.operate.replica import Lag, Lagging, ask_a_lagging_replica
 from tests.operate.rolling import Rolling, roll
-from tests.operate.table import DRILL, REPLICA, ROLLING, TELEMETRY, UPGRADES
+from tests.operate.table import CAPACITY, DRILL, REPLICA, ROLLING, TELEMETRY, UPGRADES
 from tests.operate.telemetry import TelemetryCost, telemetry_cost
 from tests.operate.upgrades import SAMPLE, Upgrades, upgrades
 from tests.plants.operate import MUTANTS
@@ -36,6 +37,10 @@ async def places(
 
 
 Places = tuple[Servers, Servers]
+
+
+async def _capacity(_: Places) -> Sequence[Foretold]:
+    return check()[1]
 
 
 async def _drill(places: Places) -> Drill:
@@ -80,6 +85,7 @@ async def _upgrade(places: Places) -> Upgrades:
 
 
 PARTS: tuple[tuple[Mapping[str, Callable[[Any], Row]], Callable[[Places], Awaitable[Any]]], ...] = (
+    (CAPACITY, _capacity),
     (DRILL, _drill),
     (REPLICA, _replica),
     (ROLLING, _roll),
