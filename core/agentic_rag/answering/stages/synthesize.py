@@ -21,6 +21,7 @@ from agentic_rag.answering.evidence.certainty import (
     score_certainty,
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.evidence.numbered_names import is_of_other_number
 from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
 from agentic_rag.answering.evidence.other_language import is_of_other_language
 from agentic_rag.answering.evidence.other_slot import is_of_other_year, lacks_doer, says_it_of_another, tells_of_plan
@@ -245,7 +246,7 @@ def _weigh_answer(
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     has_all = len(kept) == len(draft.sentences)
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
-    other = (leaves_name_out, tells_of_other_holder, is_of_other_year)
+    other = (leaves_name_out, tells_of_other_holder, is_of_other_year, is_of_other_number)
     is_of_another = any(one(whole.text, kept, found.passages) for one in other)
     of_part = (says_it_of_another, tells_of_plan, lacks_doer)
     is_of_another = is_of_another or any(one(whole, kept, found.passages) for one in of_part)

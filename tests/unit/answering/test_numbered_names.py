@@ -1,0 +1,69 @@
+"""A thing that a question names by a number is told from others of its kind."""
+
+from __future__ import annotations
+
+import pytest
+from tests.soak.facts import make_fact
+from tests.unit.answering.answering_world import World
+from tests.unit.answering.corpus import Corpus
+
+from agentic_rag.answering.answer import Answer, Outcome
+from agentic_rag.answering.evidence.numbered_names import numbers_of_names
+
+
+async def ask(question: str, *documents: tuple[str, str]) -> Answer:
+    corpus = Corpus()
+    for number, (title, text) in enumerate(documents):
+        corpus.add(f"{number}.md", title, text)
+    world = World(corpus)
+    answer = (await world.ask(question)).answer
+    await world.recorder.aclose()
+    return answer
+
+
+@pytest.mark.parametrize(("asked", "known"), [(376, 10012), (635, 10007), (5, 10037), (1203, 15)])
+async def test_another_unit_of_the_same_name_grounds_nothing(asked: int, known: int) -> None:
+    wanted, other = make_fact("north", asked), make_fact("north", known)
+    assert wanted.name.rsplit(" ", 1)[0] == other.name.rsplit(" ", 1)[0]
+
+    answer = await ask(wanted.question, (f"Unit {other.name}", other.text.decode()))
+    own = await ask(other.question, (f"Unit {other.name}", other.text.decode()))
+
+    assert answer.outcome is not Outcome.GROUNDED
+    assert (own.outcome, other.serial in own.text) == (Outcome.GROUNDED, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "text", "is_grounded"),
+    [
+        ("What is the door code of room 12?", "Keys", "The door code of room 14 is 4471.", False),
+        ("What is the door code of room 14?", "Keys", "The door code of room 14 is 4471.", True),
+        ("What is the door code of room 14?", "Room 14", "The door code is 4471.", True),
+        ("Wie lautet der Türcode von Raum 12?", "Schlüssel", "Der Türcode von Raum 14 lautet 4471.", False),
+        ("What is the weight of the pump P-3?", "Pumps", "The weight of the pump P-4 is 41 kg.", False),
+    ],
+)
+async def test_the_number_behind_a_name_must_stand_by_the_quote(
+    question: str, title: str, text: str, is_grounded: bool
+) -> None:
+    answer = await ask(question, (title, text))
+
+    assert (answer.outcome is Outcome.GROUNDED) is is_grounded
+
+
+@pytest.mark.parametrize(
+    ("question", "numbers"),
+    [
+        ("What is the serial number of the Dusky Heron 1203?", ["1203"]),
+        ("Who signed Form 83-A and form 7?", ["83-A", "7"]),
+        ("What does error E204 mean, and what does line 12.5 say?", ["12.5"]),
+        ("What is the fee after 30 days?", []),
+        ("What is the fee for a parcel that weighs 5 kg?", []),
+        ("How many ships came in March 5 years ago?", []),
+        ("Who won the Cup 2022?", []),
+        ("What is 12 % of 400?", []),
+        ("Wann endet die Pause nach 30 Minuten?", []),
+    ],
+)
+def test_numbers_of_names_are_told_from_measures_and_dates(question: str, numbers: list[str]) -> None:
+    assert numbers_of_names(question) == numbers
