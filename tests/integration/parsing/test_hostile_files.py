@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pypdf
 import pytest
+from tests.chaos.rows.files import FILLED
 
 from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.kernel.errors import ParseFailed
@@ -36,9 +37,6 @@ CLASSES = {
     "PARSE_TIMEOUT": {"timeout"},
 }
 """Our codes as the manifests' failure classes."""
-
-FILLED = {"9105ee-libreoffice-form.pdf": "Nationality: First Name Alice Last Name Birthday"}
-"""The manifest's phrase of a form, with what was filled in between its labels."""
 
 
 @dataclass(frozen=True, slots=True)
