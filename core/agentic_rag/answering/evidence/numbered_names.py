@@ -7,10 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentic_rag.answering.evidence.other_things import context_of
-from agentic_rag.answering.evidence.stated import texts_of
+from agentic_rag.answering.evidence.other_things import text_around
 from agentic_rag.answering.extraction.extractive import DraftSentence
-from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.words.word_tables import table_of
@@ -29,11 +27,10 @@ def is_of_other_number(question: str, sentences: Sequence[DraftSentence], passag
     titles and headings above them or in what stands shortly before.
     """
     numbers = numbers_of_names(question)
-    quotes = all_quotes(sentences)
-    if not numbers or not quotes:
-        return False
-    said = " ".join((*texts_of(quotes, passages), *(context_of(passages[one.passage], one) for one in quotes)))
-    return not all(re.search(rf"(?<![^\W_]){re.escape(one)}(?![^\W_])", said, re.IGNORECASE) for one in numbers)
+    said = text_around(sentences, passages) if numbers else ""
+    return bool(said) and not all(
+        re.search(rf"(?<![^\W_]){re.escape(one)}(?![^\W_])", said, re.IGNORECASE) for one in numbers
+    )
 
 
 def numbers_of_names(question: str) -> list[str]:

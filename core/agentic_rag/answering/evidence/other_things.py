@@ -123,9 +123,13 @@ def leaves_name_out(question: str, sentences: Sequence[DraftSentence], passages:
     """True where the question names something of which no word stands in the quotes, or above or shortly before them:
     the gas limit of Bitcoin, by a sentence on other gas of a page that mentions Bitcoin.
     """
+    return lacks_word_of_name(question, text_around(sentences, passages))
+
+
+def text_around(sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> str:
+    """What the quotes of sentences say, each behind what stands above and shortly before it."""
     quotes = all_quotes(sentences)
-    near = (f"{context_of(passages[one.passage], one)} {_text(passages[one.passage], one)}" for one in quotes)
-    return lacks_word_of_name(question, " ".join(near))
+    return " ".join(f"{context_of(passages[one.passage], one)} {_text(passages[one.passage], one)}" for one in quotes)
 
 
 def _abbreviations(question: str) -> frozenset[str]:

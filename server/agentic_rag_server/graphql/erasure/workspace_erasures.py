@@ -15,6 +15,7 @@ from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_
 from agentic_rag_server.graphql.tenancy.tenants import read_org_id
 
 MOST_LISTED = 1000
+"""Erasures of a reply, the newest."""
 
 
 @strawberry.type(description="A place that keeps something by rule.")
