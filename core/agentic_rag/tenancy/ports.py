@@ -76,14 +76,17 @@ class AccessStore(Protocol):
         ...
 
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
-        """The access sets of a document and of all its passages, at every version, with their principals."""
+        """The access sets of a document, of all its passages at every version, and of its text that is no longer kept,
+        with their principals.
+        """
         ...
 
     async def change(
         self, workspace: WorkspaceRef, document_id: UUID, access_id: int, older: Mapping[int, int] | None = None
     ) -> AccessChange | None:
         """Assign an access set to a document; None when the document does not exist. Passages that only older versions
-        show move from each set to the one that `older` gives, or without `older` to `access_id` too. The change waits
+        show move from each set to the one that `older` gives, or without `older` to `access_id` too, and so does what
+        is remembered of the readers of text that is no longer kept. The change waits
         for a concurrent publish, or the publish waits for the change. Errors: `Retryable` code DATABASE_CONFLICT when a
         passage is in a set that `older` does not name.
         """

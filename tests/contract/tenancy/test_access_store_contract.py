@@ -29,6 +29,7 @@ from agentic_rag.tenancy.access import (
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.shown_versions import find_version, show_versions
+from agentic_rag.workspaces.settings import WorkspaceSettings
 
 ADA, BOB = ReadIdentity(("user:ada",)), ReadIdentity(("group:night", "user:bob"))
 NIGHT = ("group:night",)
@@ -262,6 +263,28 @@ async def test_older_text_moves_where_the_newest_keeps_its_readers(adapter: Back
     assert await found(adapter, workspace, ADA) == ["quorum two"]
     assert await found(adapter, workspace, ADA, 1) == ["quorum two"]
     assert await found(adapter, workspace, BOB, 1) == ["quorum one", "quorum two"]
+
+
+async def test_the_readers_that_older_text_was_left_to_are_told_once_it_is_gone(adapter: Backend) -> None:
+    workspace = await adapter.workspace(settings=WorkspaceSettings(history_days=0))
+    await adapter.publish(workspace, "a.md", ["quorum one"])
+    document = document_id_for(workspace, "a.md")
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    await adapter.publish(workspace, "a.md", ["quorum two"])
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        [night] = await transaction.access.held_sets(workspace, document)
+        await transaction.access.change(workspace, document, 0, {night: night})
+        while await transaction.publisher.compact(workspace) is None:
+            pass
+        left = await transaction.access.held_sets(workspace, document)
+        with pytest.raises(Retryable, match="meanwhile"):
+            await transaction.access.change(workspace, document, 0, {0: 0})
+        opened = await transaction.access.change(workspace, document, 0)
+        open_to_all = await transaction.access.held_sets(workspace, document)
+
+    assert left == {0: (), night: NIGHT}
+    assert opened == AccessChange(None, 0)
+    assert open_to_all == {0: ()}
 
 
 async def test_a_set_of_older_text_that_is_not_given_is_a_conflict(adapter: Backend) -> None:

@@ -355,6 +355,40 @@ async def test_rights_that_were_lost_since_do_not_come_back(plane: DataPlane, so
     assert [report.narrowed for report in reports.values()] == [2, 0]
 
 
+async def test_text_that_was_narrowed_and_then_replaced_does_not_come_back_open(
+    plane: DataPlane, sources: Path
+) -> None:
+    """The documents were opened for their newest text; what that of the snapshot is now is open, older text is not."""
+    workspace = plane.workspace
+    admin = Principal(workspace.org_id, "ada", Role.ADMIN)
+    access = DocumentAccess(plane.database, RecordingTelemetry())
+    await plane.ingest_folder(sources)
+    async with plane.database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.change_settings(workspace.workspace_id, lambda now: replace(now, history_days=0))
+    record = await snapshot_of(plane)
+    pumps, notes = await plane.id_of("pumps.md"), await plane.id_of("notes.md")
+    for document in (pumps, notes):
+        await access.change(admin, workspace, document, ("user:nina",))
+    (sources / "pumps.md").write_text("# Pumps\n\nA pump that is another one.\n")
+    await plane.ingest_folder(sources)
+    for document in (pumps, notes):
+        await access.change(admin, workspace, document, ())
+    async with plane.database.transaction(workspace.org_id) as transaction:
+        while await transaction.publisher.compact(workspace) is None:
+            pass
+
+    report = await plane.restore_snapshot.run(workspace.org_id, await place_of(plane, record), into="narrower")
+
+    async with plane.database.transaction(workspace.org_id) as transaction:
+        page = await transaction.documents.page(report.workspace, PageRequest())
+        sets = await transaction.access.principals(report.workspace, {one.access_id for one in page.items})
+    assert {one.source_path: sets[one.access_id] for one in page.items} == {
+        "notes.md": (),
+        "pumps.md": ("user:nina",),
+        "valves.md": (),
+    }
+
+
 async def test_nothing_is_restored_over_a_workspace_that_exists(plane: DataPlane, sources: Path) -> None:
     await plane.ingest_folder(sources)
     record = await snapshot_of(plane)

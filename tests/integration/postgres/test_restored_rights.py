@@ -265,6 +265,41 @@ async def test_a_document_that_was_narrowed_and_opened_for_its_newest_text_is_op
     assert (told.narrowed.documents, again.narrowed.documents) == (2, 0)
 
 
+async def test_a_text_that_was_narrowed_and_then_replaced_is_not_open_once_its_history_is_gone(
+    systems: tuple[Container, Container], tmp_path: Path
+) -> None:
+    """The document was opened for its newest text only, and the running system keeps no older one."""
+    before, after = systems
+    await before.first_access.ensure_organisation()
+    workspace = await new_workspace(before)
+    await keep_for(before, workspace, history_days=0)
+    for path in ("replaced", "opened", "opened-for-all"):
+        await text(before, workspace, path, "The first words.")
+    documents = {path: one.document_id for path, one in (await documents_in(before, workspace)).items()}
+    backup = DirectoryBlobStore(tmp_path / "backup")
+    manifest = await before.create_backup.run(backup, lambda *_: None)
+    for path, document_id in documents.items():
+        await before.document_access.change(ADMIN, workspace, document_id, (BOB,))
+        if path != "opened":
+            await text(before, workspace, path, "The second words.")
+        await before.document_access.change(ADMIN, workspace, document_id, (), all_versions=path == "opened-for-all")
+    await forget_history(before, workspace)
+    records = await list_of(before)
+
+    await after.restore_backup.run(backup, lambda *_: None)
+    told = await after.reapply_erasures.run(records, since=manifest.taken)
+    again = await after.reapply_erasures.run(records, since=manifest.taken)
+
+    assert await readers_in(after, workspace) == {"replaced": (BOB,), "opened": (), "opened-for-all": ()}
+    assert (told.narrowed.documents, again.narrowed.documents) == (1, 0)
+
+
+async def forget_history(system: Container, workspace: WorkspaceRef) -> None:
+    async with system.database.transaction(DEFAULT_ORG_ID) as transaction:
+        while await transaction.publisher.compact(workspace) is None:
+            pass
+
+
 async def test_what_was_kept_for_fewer_days_after_a_backup_is_not_kept_for_longer_when_it_is_restored(
     systems: tuple[Container, Container], tmp_path: Path
 ) -> None:

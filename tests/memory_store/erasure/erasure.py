@@ -49,6 +49,7 @@ def erase(
     for revision_id in revisions:
         del state.revisions[revision_id]
     access_id = state.documents.pop(document_id).access_id
+    state.past_access.pop(document_id, None)
     state.found_metadata.pop(document_id, None)
     state.given_metadata.pop(document_id, None)
     erasure = Erasure(

@@ -187,6 +187,8 @@ class WorkspaceState:
     """The highest number ever given to a space."""
     segments: tuple[Segment, ...] = ()
     documents: dict[UUID, Document] = field(default_factory=dict[UUID, Document])
+    past_access: dict[UUID, int] = field(default_factory=dict[UUID, int])
+    """By document: the set of who could read its past text, where it is not that of its newest."""
     found_metadata: dict[UUID, dict[str, Any]] = field(default_factory=dict[UUID, dict[str, Any]])
     """What the text of a document says of it, in the stored form."""
     given_metadata: dict[UUID, dict[str, Any]] = field(default_factory=dict[UUID, dict[str, Any]])
@@ -232,6 +234,7 @@ class WorkspaceState:
             restricted=dict(self.restricted),
             version_times=dict(self.version_times),
             documents=dict(self.documents),
+            past_access=dict(self.past_access),
             found_metadata=dict(self.found_metadata),
             given_metadata=dict(self.given_metadata),
             revisions=dict(self.revisions),

@@ -10,6 +10,7 @@ from uuid import UUID
 from tests.memory_store.session.state import WorkspaceState
 from tests.memory_store.session.store import Working
 
+from agentic_rag.documents.document import Document
 from agentic_rag.kernel.errors import NotFound, Retryable
 from agentic_rag.tenancy.access import NO_SCOPE, Hiding, ReadIdentity, ReadScope, is_hidden
 from agentic_rag.tenancy.ports import AccessChange
@@ -90,11 +91,13 @@ class MemoryAccessStore:
         return document is not None and document.uploaded_by == subject
 
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
-        """The sets of a document and of its passages, with their principals."""
+        """The sets of a document, of its passages and of its past text, with their principals."""
         state = self._state(workspace)
         known = state.documents.get(document_id)
         held = {passage.access_id for _, passage in state.passages_of(document_id)}
-        return {one: state.access_sets[one] for one in held | ({known.access_id} if known else set())}
+        if known is not None:
+            held |= {known.access_id, state.past_access.get(document_id, known.access_id)}
+        return {one: state.access_sets[one] for one in held}
 
     async def change(
         self, workspace: WorkspaceRef, document_id: UUID, access_id: int, older: Mapping[int, int] | None = None
@@ -109,9 +112,11 @@ class MemoryAccessStore:
         for ordinal, passage in self._state(workspace).passages_of(document_id):
             to = access_id if older is None or passage.visible_to is None else older.get(passage.access_id)
             if to is None:
-                raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
+                raise _readers_changed()
             if to != passage.access_id:
                 moves[ordinal] = to
+        if known.revision_id is not None:
+            self._remember(workspace, known, access_id, older)
         if known.access_id == access_id and not moves:
             return AccessChange(None, 0)
         state = self._working.write(workspace)
@@ -127,6 +132,19 @@ class MemoryAccessStore:
         for ordinal, to in moves.items():
             state.passages[ordinal] = state.passages[ordinal].shown_to(to)
         return AccessChange(version, len(moves))
+
+    def _remember(
+        self, workspace: WorkspaceRef, known: Document, access_id: int, older: Mapping[int, int] | None
+    ) -> None:
+        state = self._state(workspace)
+        before = state.past_access.get(known.document_id, known.access_id)
+        past = access_id if older is None else older.get(before)
+        if past is None:
+            raise _readers_changed()
+        if past != access_id:
+            self._working.write(workspace).past_access[known.document_id] = past
+        elif known.document_id in state.past_access:
+            del self._working.write(workspace).past_access[known.document_id]
 
     async def set_owner(self, workspace: WorkspaceRef, document_id: UUID, owner: str) -> None:
         """Another owner."""
@@ -145,3 +163,7 @@ class MemoryAccessStore:
         if state is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return state
+
+
+def _readers_changed() -> Retryable:
+    return Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")

@@ -36,6 +36,10 @@ class ArchiveIdMap:
         """The new id of a document of the archive, available once its row was rewritten."""
         return self._documents.get(document_id) or self._other(document_id)
 
+    def revision(self, revision_id: UUID) -> UUID:
+        """The new id of a revision of the archive."""
+        return self._other(revision_id)
+
     def rewrite(self, table: str, row: Row) -> Row | None:
         """The row for the target workspace; None for a row that only concerns the source."""
         match table:
@@ -68,7 +72,7 @@ class ArchiveIdMap:
         revision = row["revision_id"]
         return row | {
             "document_id": str(document_id),
-            "revision_id": None if revision is None else str(self._other(UUID(revision))),
+            "revision_id": None if revision is None else str(self.revision(UUID(revision))),
         }
 
     def _entity(self, row: Row) -> Row:

@@ -50,7 +50,7 @@ async def narrow_rights(transaction: Transaction, source: WorkspaceRef, target: 
     async for document in documents_of(transaction, source):
         copy = await transaction.documents.get(target, ids.document(document.document_id))
         if copy is not None:
-            narrowed += await _narrow(transaction, document, copy)
+            narrowed += await _narrow(transaction, document, copy, ids)
     return narrowed
 
 
@@ -78,11 +78,13 @@ def _common(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple
     return tuple(sorted({*one} & {*other}))
 
 
-async def _narrow(transaction: Transaction, document: Document, copy: Document) -> bool:
+async def _narrow(transaction: Transaction, document: Document, copy: Document, ids: ArchiveIdMap) -> bool:
     # Text of older versions may have fewer readers than the document, and the archive's newest may be old by now.
     held = await transaction.access.held_sets(document.workspace, document.document_id)
+    is_newest = document.revision_id is not None and ids.revision(document.revision_id) == copy.revision_id
+    newest = held.get(document.access_id) if is_newest else None
     return await narrow_document(
-        transaction, copy, DocumentRights(tuple(held.values()), document.writers, document.uploaded_by)
+        transaction, copy, DocumentRights(tuple(held.values()), document.writers, document.uploaded_by, newest)
     )
 
 

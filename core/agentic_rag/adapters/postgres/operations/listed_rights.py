@@ -30,6 +30,9 @@ KEPT_DAYS = [one.name for one in fields(KeptDays)]
 RIGHTS_SINCE = "0031"
 """The schema that has all of these rights."""
 
+PAST_SINCE = "0056"
+"""The schema that remembers who read text that is no longer kept."""
+
 SAVED_SINCE = "0049"
 """The schema that has saved questions."""
 
@@ -58,18 +61,20 @@ FROM rag_workspaces w
 
 SAVED = "SELECT workspace_id, array_agg(saved_id) FROM rag_saved_questions GROUP BY workspace_id"
 
-# The set of a document comes first, then those of passages that only older versions hold. A set that is not known any
-# more, of a document that was erased before schema 0019, has no readers to tell.
+# The set of a document comes first, then those of passages that only older versions hold or held. A set that is not
+# known any more, of a document that was erased before schema 0019, has no readers to tell.
 DOCUMENTS = f"""
 WITH older AS (
     SELECT org_id, workspace_id, document_id, array_agg(DISTINCT access_id ORDER BY access_id) AS sets
     FROM rag_chunks WHERE visible_to IS NOT NULL
     GROUP BY org_id, workspace_id, document_id
-), known AS (
-    SELECT d.org_id, d.workspace_id, d.document_id, d.access_id,
-           array_remove(coalesce(o.sets, '{{}}'), d.access_id) AS older, d.writers, d.uploaded_by,
-           CASE WHEN o.sets <> ARRAY[d.access_id] THEN d.revision_id END AS revision_id
+), documents AS (
+    SELECT d.*, array_remove(array_remove(coalesce(o.sets, '{{}}') || {{past}}, NULL), d.access_id) AS older
     FROM rag_documents d LEFT JOIN older o USING (org_id, workspace_id, document_id)
+), known AS (
+    SELECT org_id, workspace_id, document_id, access_id, older, writers, uploaded_by,
+           CASE WHEN older <> '{{}}' THEN revision_id END AS revision_id
+    FROM documents
     UNION ALL
     SELECT org_id, workspace_id, document_id, access_id, '{{}}', '{{}}', NULL, NULL
     FROM rag_tombstones WHERE access_id IS NOT NULL
@@ -123,7 +128,8 @@ async def listed_rights(connection: Any, schema: str) -> AsyncIterator[Listed]:
             saved=tuple(saved.get(row["workspace_id"], ())) if has_saved else None,
             days=_value(KeptDays, row["days"]),
         )
-    async for row in connection.cursor(DOCUMENTS, prefetch=_BATCH):
+    past = "d.past_access_id" if schema >= PAST_SINCE else "NULL::integer"
+    async for row in connection.cursor(DOCUMENTS.replace("{past}", past), prefetch=_BATCH):
         if row["readers"] is None:
             continue
         yield ListedRights(

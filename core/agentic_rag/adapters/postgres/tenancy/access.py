@@ -89,14 +89,15 @@ SELECT EXISTS (
 HELD_SETS = """
 SELECT access_id, principals FROM rag_access_sets
 WHERE org_id = $1 AND workspace_id = $2 AND access_id IN (
-    SELECT access_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+    SELECT unnest(ARRAY[access_id, past_access_id]) FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
     UNION
     SELECT access_id FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 )
 """
 
 LOCK_DOCUMENT = """
-SELECT access_id, revision_id FROM rag_documents
+SELECT access_id, past_access_id, revision_id FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 FOR NO KEY UPDATE
 """
@@ -110,7 +111,8 @@ RETURNING corpus_version
 """)
 
 SET_DOCUMENT = """
-UPDATE rag_documents SET access_id = $4, corpus_version = coalesce($5, corpus_version), updated_at = now()
+UPDATE rag_documents
+SET access_id = $4, past_access_id = $5, corpus_version = coalesce($6, corpus_version), updated_at = now()
 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """
 
@@ -248,10 +250,13 @@ class PostgresAccessStore:
         if document is None:
             return None
         if document["revision_id"] is None:
-            await self._connection.execute(SET_DOCUMENT, *key, access_id, None)
+            await self._connection.execute(SET_DOCUMENT, *key, access_id, None, None)
             return AccessChange(None, 0)
         moves, held = await self._moves(key, access_id, older)
+        past = _past_set(document, access_id, older)
         if document["access_id"] == access_id and not moves:
+            if document["past_access_id"] != past:
+                await self._connection.execute(SET_DOCUMENT, *key, access_id, past, None)
             return AccessChange(None, 0)
         if self._is_followed:
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
@@ -259,7 +264,7 @@ class PostgresAccessStore:
         touched = {document["access_id"], access_id, *moves.values(), *held}
         await note_restricted(self._connection, workspace, version, touched)
         await self._connection.execute(MOVE, *workspace.key, list(moves), list(moves.values()))
-        await self._connection.execute(SET_DOCUMENT, *key, access_id, version)
+        await self._connection.execute(SET_DOCUMENT, *key, access_id, past, version)
         return AccessChange(version, len(moves))
 
     async def set_owner(self, workspace: WorkspaceRef, document_id: UUID, owner: str) -> None:
@@ -275,6 +280,22 @@ class PostgresAccessStore:
         given = (None, None) if older is None else (list(older), list(older.values()))
         rows = await self._connection.fetch(TARGETS, *key, access_id, *given)
         if any(row["target"] is None for row in rows):
-            raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
+            raise _readers_changed()
         moved = [row for row in rows if row["target"] != row["held"]]
         return {row["ordinal"]: row["target"] for row in moved}, {row["held"] for row in moved}
+
+
+def _past_set(document: Row, access_id: int, older: Mapping[int, int] | None) -> int | None:
+    """The set of those who could read every text that the document had before and may read now; None where it is that
+    of its newest text. It outlives older text: a backup may have that. Errors: `Retryable`.
+    """
+    if older is None:
+        return None
+    before = document["access_id"] if document["past_access_id"] is None else document["past_access_id"]
+    if before not in older:
+        raise _readers_changed()
+    return None if older[before] == access_id else older[before]
+
+
+def _readers_changed() -> Retryable:
+    return Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
