@@ -110,17 +110,22 @@ class GraphQLClient:
         return await self._post(json={"query": query, "variables": variables}, timeout=LONG_SECONDS)
 
     async def nodes(self, query: str, limit: int | None = None, **variables: Any) -> list[dict[str, Any]]:
+        """The rows of a connection, at most `limit`."""
+        return [row async for page in self.pages(query, limit, **variables) for row in page]
+
+    async def pages(
+        self, query: str, limit: int | None = None, **variables: Any
+    ) -> AsyncIterator[list[dict[str, Any]]]:
         """The rows of a connection, page after page, at most `limit`."""
-        rows: list[dict[str, Any]] = []
-        after: str | None = None
-        while limit is None or len(rows) < limit:
-            first = MAX_PAGE if limit is None else min(MAX_PAGE, limit - len(rows))
+        left, after = limit, None
+        while left is None or left > 0:
+            first = MAX_PAGE if left is None else min(MAX_PAGE, left)
             page = await self.fetch(query, first=first, after=after, **variables)
-            rows += page["nodes"]
+            yield page["nodes"]
             if not page["pageInfo"]["hasNextPage"]:
-                break
+                return
+            left = None if left is None else left - len(page["nodes"])
             after = page["pageInfo"]["endCursor"]
-        return rows
 
     async def workspace_id(self, name: str | None, *things: str) -> str:
         """The public id of the workspace of that name, else of the one that the public ids among `things` belong to,

@@ -1,17 +1,21 @@
 """`rag dlq` and `rag audit` on the terminal."""
 
+import asyncio
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
+import httpx2
 import pytest
 from tests.unit.cli.product import Product, Terminal, document, job
 
 from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
 from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
+from agentic_rag.kernel.pagination import MAX_PAGE
 from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.tenancy.audit import AuditRecord
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry, AuditRecord
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
 
 FIRST, SECOND = UUID(int=700), UUID(int=701)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -146,6 +150,57 @@ def test_the_audit_log_is_shown() -> None:
     assert (row["action"], row["actor"]) == ("dead_letter.replay", "system:cli")
     assert row["subject"] == encode(NodeKind.JOB, UUID(int=1), FIRST)
     assert "dead_letter.replay" in at.rag("audit", "list").stdout
+
+
+async def record_changes(at: Terminal, number: int) -> None:
+    for one in range(number):
+        async with at.product.database.transaction(DEFAULT_ORG_ID) as transaction:
+            entry = AuditEntry(
+                AuditAction.CHANGE_WORKSPACE, f"w{one}", "user:ada", detail={"before": str(one), "after": str(one + 1)}
+            )
+            await transaction.audit.record(entry)
+
+
+def test_an_export_of_the_audit_log_has_every_entry_once_as_a_line() -> None:
+    at = terminal()
+    asyncio.run(record_changes(at, MAX_PAGE + 3))
+
+    exported = at.rag("audit", "export")
+
+    entries = [json.loads(line) for line in exported.stdout.splitlines()]
+    assert exported.exit_code == 0
+    assert [one["subject"] for one in entries] == [f"w{one}" for one in reversed(range(MAX_PAGE + 3))]
+    assert entries == json.loads(at.rag("audit", "list", "--limit", "1000", "--json").stdout)
+    assert {*entries[0]} == {"createdAt", "actor", "action", "subject", "workspaceId", "detail", "traceId", "caller"}
+    assert entries[0]["detail"] == {"before": str(MAX_PAGE + 2), "after": str(MAX_PAGE + 3)}
+
+
+def test_an_export_that_breaks_off_has_printed_what_it_read_and_goes_on_there() -> None:
+    """A log may have more entries than memory bears."""
+    at = terminal()
+    asyncio.run(record_changes(at, MAX_PAGE + 3))
+    every = at.rag("audit", "export").stdout.splitlines()
+    asked: list[object] = []
+
+    def first_page_only(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        if len(asked) > 1:
+            raise httpx2.ConnectError("gone", request=request)
+        rows = [json.loads(line) for line in every[:MAX_PAGE]]
+        nodes = [{**one, "detail": [{"name": key, "value": it} for key, it in one["detail"].items()]} for one in rows]
+        page = {"nodes": nodes, "pageInfo": {"hasNextPage": True, "endCursor": "c"}}
+        return httpx2.Response(200, json={"data": {"auditLog": page}})
+
+    away = Terminal(environ={"AGENTIC_RAG_TOKEN": "t"}, transport=httpx2.MockTransport(first_page_only))
+    broken = away.rag("audit", "export", "--url", "http://127.0.0.1:1")
+    read = broken.stdout.splitlines()
+    rest = at.rag("audit", "export", "--until", json.loads(read[-1])["createdAt"]).stdout.splitlines()
+
+    assert broken.exit_code == 4
+    assert "SERVER_UNREACHABLE" in broken.stderr
+    assert len(read) == MAX_PAGE
+    assert read + rest == every
+    assert at.rag("audit", "export", "--since", json.loads(every[0])["createdAt"]).stdout.splitlines() == every[:1]
 
 
 @pytest.mark.parametrize(

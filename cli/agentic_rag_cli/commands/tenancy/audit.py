@@ -55,12 +55,19 @@ def export(
     until: UntilOption = None,
     tenant: TenantOption = None,
 ) -> None:
-    """Print every entry of the organisation as one JSON object a line, newest first.
+    """Print every entry of the organisation as one JSON object a line, newest first. Where one breaks off,
+    `--until` with the time of its last line goes on.
 
     Example: rag audit export --since 2026-01-01 > audit.jsonl
     """
-    for entry in _entries(context, tenant, None, {"since": since, "until": until}, None):
-        terminal.result(json.dumps(entry, ensure_ascii=False))
+
+    async def work(client: GraphQLClient) -> None:
+        # Page by page: the log may be larger than memory.
+        async for page in client.pages(queries.AUDIT_LOG, since=since, until=until):
+            for one in page:
+                terminal.result(json.dumps(_shown(one), ensure_ascii=False))
+
+    on_graphql(context, work, tenant=tenant)
 
 
 def _entries(
@@ -70,5 +77,8 @@ def _entries(
         workspace_id = None if workspace is None else await client.workspace_id(workspace)
         return await client.nodes(queries.AUDIT_LOG, limit, workspaceId=workspace_id, **wanted)
 
-    found = on_graphql(context, work, tenant=tenant)
-    return [{**one, "detail": {it["name"]: it["value"] for it in one["detail"]}} for one in found]
+    return [_shown(one) for one in on_graphql(context, work, tenant=tenant)]
+
+
+def _shown(entry: dict[str, Any]) -> dict[str, Any]:
+    return {**entry, "detail": {one["name"]: one["value"] for one in entry["detail"]}}
