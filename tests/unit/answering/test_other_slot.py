@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.other_slot import is_of_other_year, lacks_doer, says_it_of_another, tells_of_plan
+from agentic_rag.answering.evidence.other_slot import (
+    is_of_other_pole,
+    is_of_other_year,
+    lacks_doer,
+    says_it_of_another,
+    tells_of_plan,
+)
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
@@ -104,3 +110,42 @@ def test_what_is_planned_was_not_done(question: str, text: str, is_plan: bool) -
 def test_who_did_it_is_told_where_it_is_told_that_it_was_done(question: str, text: str, lacks: bool) -> None:
     part = build_subquery(question, detect_answer_type(question), {})
     assert lacks_doer(part, [quote_of(text)], [passage(1, "Notes", text)]) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_other"),
+    [
+        ("How wide is the mixer?", "The mixer is 1,180 mm high.", True),
+        ("How wide is the mixer?", "The mixer is 700 mm wide and 1,180 mm high.", False),
+        ("How wide is the mixer?", "The mixer measures 700 mm.", False),
+        ("How many guests do I have to bring at least?", "Members may bring at most two guests.", True),
+        ("How many guests may members bring at most?", "Members may bring up to two guests.", False),
+        ("What is the minimum term?", "The term is limited to three months.", True),
+        ("Until when is the reception staffed?", "The reception is staffed from 9 am.", True),
+        ("Until when is the reception staffed?", "The reception is staffed from 9 am to 5 pm.", False),
+        ("When does the building close?", "The building opens at 7 am.", True),
+        ("When does the building close?", "The building opens at 7 am. The building closes at 8 pm.", False),
+        ("How many days before the trip must it be asked for?", "It is asked for 60 days after the trip.", True),
+        ("What does a hot desk cost per hour?", "A hot desk costs 18 pounds a day.", True),
+        ("What does a hot desk cost per day?", "A hot desk costs 18 pounds a day.", False),
+        ("How much is the annual fee?", "The fee is 20 pounds per year.", False),
+        ("Is the reception staffed until 5 pm?", "The reception is staffed from 9 am.", False),
+        ("Ab wann gilt die Mittagsruhe?", "Mittagsruhe gilt bis 15 Uhr.", True),
+        ("Bis wann gilt die Mittagsruhe?", "Mittagsruhe gilt bis 15 Uhr.", False),
+        ("Was kostet ein Stellplatz am Tag?", "Ein Stellplatz kostet 65 Euro im Monat.", True),
+        ("Wie breit ist die Halle?", "Die Halle ist 7 m hoch.", True),
+        ("À quelle heure ferme la cantine ?", "La cantine ouvre à 11 h 45.", True),
+        ("Combien de jours sont possibles par mois ?", "Deux jours sont possibles par semaine.", True),
+        ("¿Cuál es la profundidad mínima?", "La profundidad máxima es de 2,8 metros.", True),
+    ],
+)  # fmt: skip
+def test_the_other_side_of_a_contrast_is_told(question: str, text: str, is_other: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), {}, (), [text])
+    assert is_of_other_pole(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_other
+
+
+def test_what_stands_above_a_sentence_tells_its_side_of_a_contrast() -> None:
+    question, text = "What is the minimum order?", "An order of 12 boxes may not exceed 90 kg."
+    part = build_subquery(question, detect_answer_type(question), {})
+    assert is_of_other_pole(part, [quote_of(text)], [passage(1, "Orders", text)])
+    assert not is_of_other_pole(part, [quote_of(text)], [passage(1, "Minimum orders", text)])

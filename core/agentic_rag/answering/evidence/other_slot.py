@@ -23,6 +23,7 @@ from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import is_row
+from agentic_rag.language.words.contrasts import asked_poles
 from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -38,6 +39,7 @@ _PLANNED = re.compile(
 _WHO = re.compile(r"^(?:who|which [\w-]+) (?P<verb>[a-z]{3,}(?:ed|s)) ", re.IGNORECASE)
 _MOST_THINGS = 4
 """Content words of a question that is short: of a longer one some have other words in the text."""
+_NO_VALUES = frozenset({AnswerType.YES_NO, AnswerType.LIST, AnswerType.COMPARISON})
 _SHORTEST = 3
 _SHORTEST_NOUN = 5
 """Letters of the noun that two compounds end in."""
@@ -156,6 +158,30 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
             lacking = (one for one in about if not lacked & ~one.mask)
             found = found or any(_is_sibling(one, word, lacked) for one in lacking for word in words)
     return found
+
+
+def is_of_other_pole(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where a question asks for one side of a contrast (the width, at least, until when, by the month), and of the
+    quoted sentences that may answer those that have the most of the question say another side alone.
+    """
+    table = table_of(part.text)
+    asked = [] if part.answer_type in _NO_VALUES else list(asked_poles(part.text, table))
+    if not asked:
+        return False
+    telling: list[tuple[float, str, str]] = []
+    for quote in all_quotes(sentences):
+        passage = passages[quote.passage]
+        text = passage.chunk.text[quote.start : quote.end]
+        columns = column_names(passage, quote.start)
+        around = " ".join((*headings_above(passage, quote.start), columns))
+        spans = [(0, len(text))] if is_row(text) else sentence_spans(text, table)
+        for said in (text[start:end] for start, end in spans):
+            if states_answer(said, part.answer_type, part.text, columns):
+                weight = weight_of(mask_of(lower_text(said), part.terms), part.terms)
+                telling.append((weight, said, around))
+    most = max((one[0] for one in telling), default=0.0)
+    nearest = [(said, around) for weight, said, around in telling if weight == most]
+    return bool(nearest) and any(all(pole.is_other(*one) for one in nearest) for pole in asked)
 
 
 def _sentences_of(

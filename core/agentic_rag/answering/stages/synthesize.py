@@ -24,7 +24,13 @@ from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.numbered_names import is_of_other_number
 from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
 from agentic_rag.answering.evidence.other_language import is_of_other_language
-from agentic_rag.answering.evidence.other_slot import is_of_other_year, lacks_doer, says_it_of_another, tells_of_plan
+from agentic_rag.answering.evidence.other_slot import (
+    is_of_other_pole,
+    is_of_other_year,
+    lacks_doer,
+    says_it_of_another,
+    tells_of_plan,
+)
 from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
 from agentic_rag.answering.evidence.padding import without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
@@ -248,7 +254,7 @@ def _weigh_answer(
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
     other = (leaves_name_out, tells_of_other_holder, is_of_other_year, is_of_other_number)
     is_of_another = any(one(whole.text, kept, found.passages) for one in other)
-    of_part = (says_it_of_another, tells_of_plan, lacks_doer)
+    of_part = (says_it_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
     is_of_another = is_of_another or any(one(whole, kept, found.passages) for one in of_part)
     if certainty.enough and has_forms and is_stated_alone and not is_of_another:
         return replace(draft, sentences=tuple(kept))
