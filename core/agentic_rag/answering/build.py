@@ -32,6 +32,7 @@ from agentic_rag.answering.tools.registry import switch_on
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.answering.verification.defang_links import NO_HOSTS
 from agentic_rag.kernel.concurrency import WaitingRoom
+from agentic_rag.language.symbols import ReadDefinitions
 from agentic_rag.models.chat.request import ChatTask
 from agentic_rag.models.providers.llm_client import LlmClient, LlmClients
 from agentic_rag.retrieval.retrieve import Retrieve
@@ -67,6 +68,7 @@ def answer_question(
     finders: tuple[EvidenceFinder, ...] = FINDERS,
     tools: tuple[Tool, ...] = (),
     link_hosts: HostList = NO_HOSTS,
+    definitions: ReadDefinitions | None = None,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
     room: WaitingRoom | None = None,
     outside: Outside | None = None,
@@ -87,7 +89,7 @@ def answer_question(
         Stage.RETRIEVE: RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock, finders),
         Stage.TOOLS: ToolsStage(switched_on, ports.clock),
         Stage.SYNTHESIZE: SynthesizeStage(finders, ports.reader),
-        Stage.SELF_CHECK: SelfCheckStage(link_hosts),
+        Stage.SELF_CHECK: SelfCheckStage(link_hosts, definitions),
         Stage.SEARCH: DirectStage(ports.clock, ports.telemetry, outside),
     }
     llm_clients = None if chat is None else chat.llm_clients

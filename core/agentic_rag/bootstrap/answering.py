@@ -125,6 +125,7 @@ class AnsweringParts(DocumentParts):
             chat=None if unrecorded else ChatUse(self.embedders, tasks, passages),
             tools=self._tools,
             link_hosts=parse_host_list(settings.link_hosts),
+            definitions=self.syntax_reader,
             ttl_seconds=settings.cache_ttl_seconds,
             finders=finders,
             replaced=replaced,

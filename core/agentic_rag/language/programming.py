@@ -32,6 +32,11 @@ LANGUAGE_BY_NAME = {
 }
 """Programming language by whole file name, in lower case."""
 
+WITH_GRAMMAR = frozenset(
+    {"python", "javascript", "typescript", "go", "java", "rust", "c", "cpp", "csharp", "ruby", "php"}
+)
+"""Languages whose definitions are told by a grammar."""
+
 NO_PROGRAMS = frozenset({"json", "xml", "yaml", "toml", "ini", "css"})
 """Of the languages of `LANGUAGE_BY_EXTENSION`, those of data and looks."""
 

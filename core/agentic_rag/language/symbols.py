@@ -1,12 +1,14 @@
-"""What a place in source code stands in: the innermost definition, told by keywords and indentation.
+"""What a place in source code stands in: the innermost definition.
 
-No grammar is read: code that is not indented as usual, and definitions without a keyword or a brace
-(`const f = () =>`), have no symbol.
+What a file defines is told by the grammar of its language (`ReadDefinitions`) or, where there is none, by keywords and
+indentation: then code that is not indented as usual, and definitions without a keyword or a brace (`const f = () =>`),
+have no symbol.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.language.programming import is_program, language_of
@@ -38,6 +40,15 @@ _CLOSERS = (")", "]", "}", "{", "end")
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """What source code defines: its own name, and the code points that it covers."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A definition: its name with those around it ("Pump.start"), and its lines, from 1."""
 
@@ -46,50 +57,66 @@ class Symbol:
     line_end: int
 
 
-def symbol_at(file_name: str, text: str, at: int) -> Symbol | None:
-    """The innermost definition of a file that holds an offset; None outside of all, and in what is no program."""
-    language = language_of(file_name)
-    if not is_program(file_name):
+ReadDefinitions = Callable[[str, str], Awaitable[Sequence[Definition] | None]]
+"""What a file (its name and its text) defines, by the grammar of its language; None where none is known, or the file
+could not be read by it.
+"""
+
+
+def symbol_at(text: str, definitions: Sequence[Definition], at: int) -> Symbol | None:
+    """The innermost of a text's definitions that holds an offset; None outside of all."""
+    around = sorted((one for one in definitions if one.start <= at < one.end), key=lambda one: (one.start, -one.end))
+    if not around:
         return None
-    line = text.count("\n", 0, at)
-    lines = text.split("\n")
-    patterns = (_BY_KEYWORD, _BY_BRACE) if language in _OF_BRACES else (_BY_KEYWORD,)
-    starts = {
+    innermost = around[-1]
+    first = text.count("\n", 0, innermost.start)
+    return Symbol(
+        ".".join(one.name for one in around), first + 1, first + 1 + text.count("\n", innermost.start, innermost.end)
+    )
+
+
+def definitions_by_keyword(file_name: str, text: str) -> list[Definition]:
+    """What a file defines, by whole lines, in order; nothing for what is no program."""
+    if not is_program(file_name):
+        return []
+    patterns = (_BY_KEYWORD, _BY_BRACE) if language_of(file_name) in _OF_BRACES else (_BY_KEYWORD,)
+    names = {
         found.start("name"): found["name"]
         for pattern in patterns
         for found in pattern.finditer(text)
         if found["name"] not in _NO_NAMES
     }
-    around: list[tuple[str, int]] = []
-    first = before = 0
-    for start, name in sorted(starts.items()):
-        first += text.count("\n", before, start)
+    by_line: dict[int, list[str]] = {}
+    line = before = 0
+    for start, name in sorted(names.items()):
+        line += text.count("\n", before, start)
         before = start
-        if first > line:
-            break
-        indent = _indent(lines[first])
-        while around and _indent(lines[around[-1][1]]) >= indent:
-            around.pop()
-        around.append((name, first))
-    while around and _last_line(lines, around[-1][1]) < line:
-        around.pop()
-    if not around:
-        return None
-    innermost = around[-1][1]
-    return Symbol(".".join(name for name, _ in around), innermost + 1, _last_line(lines, innermost) + 1)
+        by_line.setdefault(line, []).append(name)
+    return _with_ends(text, by_line)
 
 
-def _last_line(lines: list[str], first: int) -> int:
-    """The last line of the definition that begins in `first`: what follows is indented more, or closes it."""
-    indent, last = _indent(lines[first]), first
-    for number in range(first + 1, len(lines)):
-        line = lines[number]
-        if not line.strip():
-            continue
-        if _indent(line) <= indent and not (_indent(line) == indent and line.strip().startswith(_CLOSERS)):
-            break
-        last = number
-    return last
+def _with_ends(text: str, by_line: dict[int, list[str]]) -> list[Definition]:
+    """A definition ends before the first line that is indented no more than its own and does not close it."""
+    found: list[Definition] = []
+    around: list[tuple[int, str, int]] = []
+    at = last = 0
+
+    def close(indent: int, *, is_closer: bool) -> None:
+        while around and (indent < around[-1][0] or (indent == around[-1][0] and not is_closer)):
+            _, name, start = around.pop()
+            found.append(Definition(name, start, max(start, last)))
+
+    for number, line in enumerate(text.split("\n")):
+        if line.strip():
+            indent = _indent(line)
+            close(indent, is_closer=number not in by_line and line.strip().startswith(_CLOSERS))
+            for name in by_line.get(number, ()):
+                close(indent, is_closer=False)
+                around.append((indent, name, at))
+            last = at + len(line)
+        at += len(line) + 1
+    close(-1, is_closer=False)
+    return sorted(found, key=lambda one: one.start)
 
 
 def _indent(line: str) -> int:

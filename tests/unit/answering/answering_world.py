@@ -25,6 +25,7 @@ from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.kernel.errors import AgenticRagError, IdempotencyConflict
 from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.language.symbols import ReadDefinitions
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
@@ -215,6 +216,7 @@ class World:
         outside: Outside | None = None,
         telemetry: Any = None,
         retrieve: Retrieve | None = None,
+        definitions: ReadDefinitions | None = None,
     ) -> None:
         self.corpus = corpus
         self.telemetry = telemetry or Telemetry()
@@ -234,6 +236,7 @@ class World:
             tools=() if http_fetch is None else (http_fetch,),
             outside=outside,
             retrieve=retrieve,
+            definitions=definitions,
         )
 
     async def ask(

@@ -1,10 +1,10 @@
-"""What a line of source code stands in: the innermost definition, by indentation."""
+"""What a line of source code stands in: the innermost definition, by keywords and indentation."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentic_rag.language.symbols import Symbol, symbol_at
+from agentic_rag.language.symbols import Symbol, definitions_by_keyword, symbol_at
 
 PYTHON = '''\
 """Pumps. The class of pumps is told by its name."""
@@ -103,11 +103,14 @@ static int pressure(struct pump *p, int limit)
 def test_the_innermost_definition_around_a_quote_is_named_with_its_lines(
     name: str, text: str, quoted: str, found: Symbol | None
 ) -> None:
-    assert symbol_at(name, text, text.index(quoted)) == found
+    assert symbol_at(text, definitions_by_keyword(name, text), text.index(quoted)) == found
 
 
 def test_a_file_of_many_definitions_is_read_in_time_that_grows_with_its_length() -> None:
     text = "".join(f"def f{number}():\n    return {number}\n\n" for number in range(20_000))
 
-    assert symbol_at("many.py", text, text.rindex("return")) == Symbol("f19999", 59_998, 59_999)
-    assert symbol_at("deep.py", "".join(f"{' ' * n}class C{n}:\n" for n in range(2000)), 10) is not None
+    deep = "".join(f"{' ' * n}class C{n}:\n" for n in range(2000))
+
+    found = symbol_at(text, definitions_by_keyword("many.py", text), text.rindex("return"))
+    assert found == Symbol("f19999", 59_998, 59_999)
+    assert symbol_at(deep, definitions_by_keyword("deep.py", deep), 5) == Symbol("C0", 1, 2000)

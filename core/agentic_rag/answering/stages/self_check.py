@@ -20,7 +20,7 @@ from agentic_rag.answering.verification.judge import apply_verdicts, collect_cla
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.language.programming import is_program
-from agentic_rag.language.symbols import symbol_at
+from agentic_rag.language.symbols import Definition, ReadDefinitions, definitions_by_keyword, symbol_at
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.providers.llm_client import LlmClient
 from agentic_rag.web.url_policy import HostList
@@ -30,10 +30,13 @@ LONGEST_CODE = 1_000_000
 
 
 class SelfCheckStage:
-    """Reads the stored text of all quotes in one round trip and compares; the rules are `verification.check`."""
+    """Reads the stored text of all quotes in one round trip and compares; the rules are `verification.check`. Without
+    `definitions`, what a quote of source code stands in is told by keywords alone.
+    """
 
-    def __init__(self, link_hosts: HostList = NO_HOSTS) -> None:
+    def __init__(self, link_hosts: HostList = NO_HOSTS, definitions: ReadDefinitions | None = None) -> None:
         self._link_hosts = link_hosts
+        self._definitions = definitions
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the ending, or ask for one repair."""
@@ -54,7 +57,9 @@ class SelfCheckStage:
             return StageResult(replace(state, checked=again), StageEvent.REPAIR, outcome)
         if draft.is_abstention or not checked.passed:
             return StageResult(_end_with_abstention(state, checked))
-        return StageResult(await _with_symbols(_end_with_answer(state, checked, self._link_hosts), reads))
+        return StageResult(
+            await _with_symbols(_end_with_answer(state, checked, self._link_hosts), reads, self._definitions)
+        )
 
 
 class LlmSelfCheckStage:
@@ -92,8 +97,8 @@ async def _read_spans(
     return [page_span(one, fetched) if is_page_revision(one.revision_id, fetched) else next(spans) for one in requests]
 
 
-async def _with_symbols(state: RunState, reads: LazySnapshot) -> RunState:
-    """The ending with what its quotes of source code stand in; their files are read for that."""
+async def _with_symbols(state: RunState, reads: LazySnapshot, definitions: ReadDefinitions | None) -> RunState:
+    """The ending with what its quotes of source code stand in; their files are read for that, each once."""
     ending = state.ending
     if ending is None:
         return state
@@ -104,13 +109,22 @@ async def _with_symbols(state: RunState, reads: LazySnapshot) -> RunState:
     snapshot = await reads.snapshot()
     found = await snapshot.documents.revision_spans([SpanRequest(one, 0, LONGEST_CODE) for one in files])
     texts = {revision: span.text for revision, span in zip(files, found, strict=True) if span is not None}
+    # Reading them may take a while.
+    await reads.release()
+    defined = {one: await _definitions_of(files[one], text, definitions) for one, text in texts.items()}
     named = tuple(
         one
         if one.revision_id not in texts
-        else replace(one, symbol=symbol_at(one.source_path, texts[one.revision_id], one.source_span.start))
+        else replace(one, symbol=symbol_at(texts[one.revision_id], defined[one.revision_id], one.source_span.start))
         for one in ending.citations
     )
     return replace(state, ending=replace(ending, citations=named))
+
+
+async def _definitions_of(file_name: str, text: str, read: ReadDefinitions | None) -> Sequence[Definition]:
+    """What a file defines, by the grammar of its language where there is one."""
+    found = None if read is None else await read(file_name, text)
+    return definitions_by_keyword(file_name, text) if found is None else found
 
 
 def _end_with_answer(state: RunState, checked: CheckedDraft, link_hosts: HostList) -> RunState:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.answering.runs.page_image import MarkedLine, PageImage, QuotedPlace
 from agentic_rag.documents.document import Block, BlockKind, PageSpan, ParsedDocument
 from agentic_rag.kernel.errors import ParseFailed, Retryable
+from agentic_rag.language.symbols import Definition
 
 LENGTHS = struct.Struct(">II")
 OUT_OF_MEMORY_STATUS = 71
@@ -101,6 +102,19 @@ def decode_recognised(head: bytes, body: bytes) -> FlatPage:
     """What a reply says, as it is sent on. Errors: those of `decode_document`."""
     _header_of(head)
     return cast(FlatPage, json.loads(body))
+
+
+def definitions_frame(definitions: Sequence[Definition] | None) -> bytes:
+    """The reply that carries what source code defines."""
+    flat = None if definitions is None else [(one.name, one.start, one.end) for one in definitions]
+    return frame({}, json.dumps(flat, ensure_ascii=False).encode())
+
+
+def decode_definitions(head: bytes, body: bytes) -> tuple[Definition, ...] | None:
+    """What a reply says. Errors: those of `decode_document`."""
+    _header_of(head)
+    flat = cast(list[tuple[str, int, int]] | None, json.loads(body))
+    return None if flat is None else tuple(Definition(*one) for one in flat)
 
 
 def recognised_of(header: Mapping[str, Any]) -> Mapping[int, RecognisedPage | None] | None:
