@@ -253,7 +253,7 @@ class JobRunner:
     async def _record_failure(
         self, ref: JobRef, lease: Lease, handler: Handler, error: AgenticRagError, made: int
     ) -> RunOutcome:
-        decision = self._policy.decide(error, made, self._ids.jitter())
+        decision = self._policy.decide(error, made, self._ids.jitter(), is_erasure=handler.is_erasure)
         if isinstance(decision, GiveUp) and handler.is_rejection(error):
             decision = GiveUp(is_rejection=True)
 

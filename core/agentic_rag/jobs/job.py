@@ -256,13 +256,19 @@ class RetryPolicy:
     backoff_ms: int
     ceiling_ms: int = 300_000
 
-    def decide(self, error: AgenticRagError, attempts_made: int, jitter: float) -> Retry | GiveUp:
-        """Decide on a failure after `attempts_made` attempts (≥ 1); `jitter` is uniform in [0, 1)."""
+    def decide(
+        self, error: AgenticRagError, attempts_made: int, jitter: float, *, is_erasure: bool = False
+    ) -> Retry | GiveUp:
+        """Decide on a failure after `attempts_made` attempts (≥ 1); `jitter` is uniform in [0, 1). An erasure, which
+        somebody was promised, waits for a store that is away however long that takes.
+        """
         transient = isinstance(error, Retryable | DependencyUnavailable) and not isinstance(error, Permanent)
-        if not transient or attempts_made >= self.attempts:
+        has_attempts = attempts_made < self.attempts or (is_erasure and isinstance(error, DependencyUnavailable))
+        if not transient or not has_attempts:
             return GiveUp()
         stated = error.retry_after_seconds if isinstance(error, Retryable) else None
-        ceiling = min(self.ceiling_ms, self.backoff_ms * 2 ** (attempts_made - 1))
+        doublings = min(attempts_made - 1, self.ceiling_ms.bit_length())
+        ceiling = min(self.ceiling_ms, self.backoff_ms * 2**doublings)
         return Retry(max(stated or 0.0, jitter * ceiling / 1000))
 
     def decide_isolation(self, earlier: Sequence[JobAttempt], losses_needed: int = 1) -> IsolationDecision:

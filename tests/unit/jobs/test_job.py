@@ -47,6 +47,20 @@ def test_a_transient_failure_waits_within_the_growing_ceiling(policy: RetryPolic
         assert 0 <= decision.delay_seconds <= min(policy.ceiling_ms, policy.backoff_ms * 2 ** (made - 1)) / 1000
 
 
+@given(policies, st.integers(0, 10_000), jitters)
+def test_an_erasure_waits_for_a_store_within_the_ceiling_and_for_nothing_else_beyond_its_attempts(
+    policy: RetryPolicy, more: int, jitter: float
+) -> None:
+    made, away = policy.attempts + more, DependencyUnavailable("away", dependency="blob_store")
+
+    decision = policy.decide(away, made, jitter, is_erasure=True)
+
+    assert isinstance(decision, Retry)
+    assert 0 <= decision.delay_seconds <= policy.ceiling_ms / 1000
+    assert policy.decide(Retryable("busy"), made, jitter, is_erasure=True) == GiveUp()
+    assert policy.decide(Permanent("no"), made, jitter, is_erasure=True) == GiveUp()
+
+
 @given(jitters, st.floats(0, 10_000))
 def test_a_stated_wait_is_never_cut_short(jitter: float, stated: float) -> None:
     decision = RetryPolicy(3, 5_000).decide(Retryable("slow down", retry_after_seconds=stated), 1, jitter)

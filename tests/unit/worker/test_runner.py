@@ -399,6 +399,15 @@ async def test_an_erasure_is_given_up_after_many_lost_workers_only(outbox: Outbo
     assert job.state is ends
 
 
+async def test_an_erasure_goes_on_until_the_store_that_it_empties_is_back(outbox: Outbox) -> None:
+    ref = await outbox.enqueued("key", kind=JobKind.FORGET)
+    error = DependencyUnavailable("The blob store does not answer.", dependency="blob_store")
+
+    job = await run_until_ended(outbox, outbox.runner(Failing(6, lambda: error)), ref)
+
+    assert (job.state, job.attempts) == (JobState.DONE, 7)
+
+
 class Done(HeldByKey):
     """What its jobs are for is done."""
 
