@@ -159,9 +159,11 @@ class Retrieve:
             terms = list({**query.terms, **query_terms(query.text), **query_terms(query.title_query)})
             rarity = await snapshot.lexical.rarity(terms, query.scope)
             entities = question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else ()
-            arms: dict[Retriever, Sequence[ArmHit]] = {
-                arm.name: await scan or [] for arm, scan in zip(scans, scanning, strict=True)
-            }
+            arms: dict[Retriever, Sequence[ArmHit]] = {}
+            for arm in scans:
+                # Popped: a variable would hold the task of an arm that failed, whose error holds this frame, and all
+                # that it read stayed in memory until garbage in cycles is looked for.
+                arms[arm.name] = await scanning.pop(0) or []
         arms[last.name] = found or []
         lexical_share = effective_lexical_share(arms, query.weights, query.dense_trust)
         seeds = SeedHits(dict(arms), entities, lexical_share)

@@ -21,6 +21,7 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLResolveInfoHelpers,
     GraphQLSchema,
     GraphQLString,
     InlineFragmentNode,
@@ -57,6 +58,14 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
     def __init__(self, *args: Any, plain: PlainObjects = MappingProxyType({}), **options: Any) -> None:
         super().__init__(*args, **options)
         self._plain = plain
+
+    def _helpers(self) -> GraphQLResolveInfoHelpers:
+        return GraphQLResolveInfoHelpers(gather=self.gather_async_work, track=self.track_async_work)
+
+    async_helpers: Any = property(_helpers, lambda *_: None)
+    """What resolvers are told. graphql-core keeps it in the executor, to which it refers: each request would stay with
+    all that it names until garbage in cycles is looked for.
+    """
 
     def collect_and_execute_subfields(
         self, return_type: Any, field_details_list: Any, path: Any, result: Any, position_context: Any

@@ -231,6 +231,9 @@ class PostgresPool:
                     timeout=options.connect_seconds,
                     command_timeout=options.command_seconds,
                     max_inactive_connection_lifetime=options.idle_seconds,
+                    # A timer for each prepared statement would keep, five minutes long, the context of the request that
+                    # happened to be first. A connection keeps the 100 that it used last.
+                    max_cached_statement_lifetime=0,
                     server_settings=options.server_settings(),
                     init=self._begin_session,
                     reset=_keep_session,

@@ -44,7 +44,9 @@ class Pulse:
         every = seconds / _LOOKS
         silent_since = looked = monotonic()
 
-        def look() -> None:
+        # It is handed itself: a function that names itself is a cycle, and stays with all that it refers to until
+        # garbage is looked for.
+        def look(again: Callable[..., None]) -> None:
             nonlocal silent_since, looked, timer
             now = monotonic()
             late = now - looked - every
@@ -55,9 +57,9 @@ class Pulse:
                 return
             if now - silent_since >= _ASKS_AT * seconds:
                 self._ask_once()
-            timer = loop.call_later(every, look)
+            timer = loop.call_later(every, again, again)
 
-        timer = loop.call_later(every, look)
+        timer = loop.call_later(every, look, look)
         limit = asyncio.timeout(None)
         try:
             async with limit:
