@@ -19,6 +19,7 @@ from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.documents.unread_pages import UnreadPages, read_left_out, read_unread_pages
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.estimate import EstimateIngest
+from agentic_rag.ingestion.ingest_run import IngestStage
 from agentic_rag.ingestion.submit import Submission, submit
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.jobs.job import JobKind, JobState
@@ -423,3 +424,15 @@ async def test_an_upload_goes_the_same_way(plane: DataPlane) -> None:
         await plane.until_idle()
 
     assert await plane.chunk_texts("upload/a.md") == ["Water flows."]
+
+
+async def test_each_stage_of_an_ingestion_tells_its_job(plane: DataPlane, folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / f"{name}.md").write_text(f"Water flows in {name}.")
+    await plane.ingest_folder(folder)
+
+    told = [one.fields for one in plane.telemetry.events if one.name == "rag_stage_ended"]
+    jobs = [str(job.job_id) for job in await plane.jobs(JobKind.INGEST)]
+    stages = [sorted(str(one["stage"]) for one in told if one["job_id"] == job_id) for job_id in jobs]
+    assert stages == 2 * [sorted(one.value for one in IngestStage)]
+    assert len(told) == 2 * len(IngestStage)
