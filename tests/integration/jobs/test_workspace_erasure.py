@@ -14,6 +14,7 @@ import pytest
 from tests.contract.backends import Watched
 from tests.integration.jobs.data_plane import DataPlane, paragraphs
 from tests.integration.jobs.in_order import ingest_in_order
+from tests.stored_words import tables_with
 
 from agentic_rag.adapters.postgres.erasure import workspace_erasures
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
@@ -149,8 +150,7 @@ async def rows_left(server: asyncpg.Connection, column: str, value: UUID) -> dic
 
 async def tables_that_tell(server: asyncpg.Connection, word: str) -> list[str]:
     """Tables with the word in any column of any row."""
-    every = [table for table in await tables(server) if table not in KEPT]
-    return [one for one in every if await server.fetchval(f"SELECT count(*) FROM {one} t WHERE t::text LIKE $1", word)]
+    return await tables_with(server, [table for table in await tables(server) if table not in KEPT], word)
 
 
 async def fill(plane: DataPlane, server: asyncpg.Connection, folder: Path) -> None:
@@ -189,7 +189,7 @@ async def test_nothing_is_left_of_a_deleted_workspace(
     assert not requested.is_complete
     assert {one.kind for one in waiting.findings} == {"ERASURE_PENDING"}
     assert await rows_left(server, "workspace_id", key) == {}
-    assert await tables_that_tell(server, f"%{SECRET}%") == []
+    assert await tables_that_tell(server, SECRET) == []
     assert await files_left(plane) == []
     assert await plane.cache.holding(plane.workspace, b"") == 0
     proof = await prove(plane)
@@ -316,7 +316,7 @@ async def test_running_work_is_told_and_cancelled_only_on_demand(
 
     assert busy.value.code == "WORKSPACE_BUSY"
     assert await rows_left(server, "workspace_id", plane.workspace.workspace_id) == {}
-    assert await tables_that_tell(server, f"%{SECRET}%") == []
+    assert await tables_that_tell(server, SECRET) == []
     assert (await prove(plane)).is_complete
 
 
@@ -399,7 +399,7 @@ async def test_nothing_is_left_of_a_deleted_organisation(
     assert unconfirmed.value.code == "CONFIRMATION_WRONG"
     assert await PostgresOrganisations(plane.pool).find(str(OTHER_ORG)) is None
     assert await rows_left(server, "org_id", OTHER_ORG) == {}
-    assert await tables_that_tell(server, f"%{SECRET}%") == []
+    assert await tables_that_tell(server, SECRET) == []
     assert await files_left(plane) == []
     proof = await prove(plane, OTHER_ORG)
     assert proof.is_complete

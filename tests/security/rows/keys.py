@@ -22,6 +22,7 @@ from tests.own_keys import Product, Tenant, running, settings_for
 from tests.provider_stub import Fault, ProviderStub, Received
 from tests.security.ground import Ground
 from tests.security.table import Measure
+from tests.stored_words import rows_as_text
 
 CANARIES = 50
 SHORT = 4
@@ -118,11 +119,7 @@ async def dump(database_url: str) -> str:
     """Every row of every table, as text."""
     server = await asyncpg.connect(database_url)
     try:
-        rows = [
-            record["row"]
-            for table in TABLES
-            for record in await server.fetch(f"SELECT to_jsonb(t)::text AS row FROM {table} t")
-        ]
+        rows = [row for table in TABLES for row in await rows_as_text(server, table)]
     finally:
         await server.close()
     return "\n".join(rows)

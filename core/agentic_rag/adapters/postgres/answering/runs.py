@@ -9,12 +9,13 @@ from operator import attrgetter
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.answering.gate_log import add_decisions
+from agentic_rag.adapters.postgres.answering.stored_answers import ANSWER_COLUMNS, answer_from
 from agentic_rag.adapters.postgres.answering.threads import add_turns, hold_threads
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.run import Run, RunVersions, StageRecord
-from agentic_rag.answering.runs.answer_codec import decode, encode
+from agentic_rag.answering.runs.answer_codec import encode, pack
 from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
@@ -40,19 +41,19 @@ JOIN rag_tombstones t
   ON t.org_id = $1 AND t.workspace_id = cited.workspace_id AND t.document_id = cited.document_id
 """
 
-_COLUMNS = """
+_COLUMNS = f"""
     run_id, trace_id, subject, question, cache, seconds, corpus_version, graph_version, space, weights_version,
-    pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at, turns,
+    pipeline_version, models, {ANSWER_COLUMNS}, idempotency_key, input_hash, created_at, turns,
     (SELECT t.thread_id FROM rag_thread_turns t
      WHERE t.org_id = rag_runs.org_id AND t.workspace_id = rag_runs.workspace_id AND t.run_id = rag_runs.run_id
     ) AS thread
-"""
+"""  # noqa: S608 - a constant list of columns
 
 ADD_RUN = """
 INSERT INTO rag_runs (org_id, workspace_id, run_id, trace_id, subject, question, outcome, cache, seconds,
                       corpus_version, graph_version, space, weights_version, pipeline_version, models, document_ids,
-                      answer, idempotency_key, input_hash, created_at, turns)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17::text::jsonb, $18, $19, $20, $21)
+                      stored_answer, idempotency_key, input_hash, created_at, turns)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 ON CONFLICT DO NOTHING
 """
 
@@ -198,7 +199,7 @@ class PostgresRunStore:
             run.seconds,
             *_VERSIONS(run.versions),
             sorted(named, key=_NUMBER),
-            (run.stored_answer or encode(run.answer)).decode(),
+            pack(run.stored_answer or encode(run.answer)),
             run.idempotency_key,
             run.input_hash,
             run.created_at,
@@ -207,7 +208,7 @@ class PostgresRunStore:
 
     def _run(self, workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:
         try:
-            answer = decode(row["answer"].encode())
+            answer = answer_from(row)
         except ValueError as error:
             raise Permanent(
                 f"Run {row['run_id']} was stored by another version of the product: {error}.", code="RUN_UNREADABLE"

@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 
 import numpy as np
 
+from agentic_rag.adapters.postgres.answering.stored_answers import ANSWER_COLUMNS, answer_from
 from agentic_rag.adapters.postgres.erasure.process_register import ORDER, PROGRESS
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
-from agentic_rag.answering.runs.answer_codec import decode
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
 from agentic_rag.erasure.certificate import (
     Certificate,
@@ -135,9 +135,9 @@ WHERE org_id = $1 AND workspace_id = $2
   )
 """
 
-RUNS = """
-SELECT answer::text AS answer FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND document_ids @> ARRAY [$3::uuid]
-"""
+RUNS = f"""
+SELECT {ANSWER_COLUMNS} FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND document_ids @> ARRAY [$3::uuid]
+"""  # noqa: S608 - a constant list of columns
 
 
 class PostgresErasureStore:
@@ -227,7 +227,7 @@ class PostgresErasureStore:
         left = 0
         for row in await self._connection.fetch(RUNS, *key):
             try:
-                answer = decode(row["answer"].encode())
+                answer = answer_from(row)
             except ValueError:
                 left += 1
                 continue

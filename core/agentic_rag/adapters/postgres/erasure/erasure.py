@@ -6,12 +6,13 @@ from uuid import UUID
 
 import numpy as np
 
+from agentic_rag.adapters.postgres.answering.stored_answers import answer_from
 from agentic_rag.adapters.postgres.erasure import erasure_sql as sql
 from agentic_rag.adapters.postgres.ingestion.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
 from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments, segment_from
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
-from agentic_rag.answering.runs.answer_codec import decode, encode
+from agentic_rag.answering.runs.answer_codec import encode, pack
 from agentic_rag.answering.runs.redaction import redact_document
 from agentic_rag.erasure.certificate import encode_stores, ranges_of
 from agentic_rag.erasure.ports import Erasure
@@ -124,15 +125,15 @@ async def _redact_runs(connection: PostgresConnection, document: tuple[UUID, UUI
     """
     org_id, workspace_id, document_id = document
     await connection.execute(sql.LOCK_RUNS, workspace_id)
-    changed: list[tuple[UUID, UUID, UUID, str]] = []
+    changed: list[tuple[UUID, UUID, UUID, bytes]] = []
     unreadable: list[UUID] = []
     for row in await connection.fetch(sql.CITING_RUNS, *document):
         try:
-            answer = decode(row["answer"].encode())
+            answer = answer_from(row)
         except ValueError:
             unreadable.append(row["run_id"])
         else:
-            changed.append((org_id, workspace_id, row["run_id"], encode(redact_document(answer, document_id)).decode()))
+            changed.append((org_id, workspace_id, row["run_id"], pack(encode(redact_document(answer, document_id)))))
     if changed:
         await connection.executemany(sql.REDACT_RUN, changed)
     if unreadable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentic_rag.adapters.postgres.answering.stored_answers import ANSWER_COLUMNS
 from agentic_rag.adapters.postgres.retrieval.segments import SEGMENT_COLUMNS
 
 LOCK_DOCUMENT = """
@@ -152,17 +153,17 @@ DROP_DOCUMENT = "DELETE FROM rag_documents WHERE org_id = $1 AND workspace_id = 
 # Taken last: transactions that store runs hold it shared and wait for no other lock (`runs.SHARE_RUNS`). $1 workspace.
 LOCK_RUNS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 1))"
 
-CITING_RUNS = """
-SELECT run_id, answer::text AS answer
+CITING_RUNS = f"""
+SELECT run_id, {ANSWER_COLUMNS}
 FROM rag_runs
 WHERE org_id = $1 AND workspace_id = $2 AND run_id IN (SELECT rag_citing_runs($2, $3))
 ORDER BY run_id
 FOR NO KEY UPDATE
-"""
+"""  # noqa: S608 - a constant list of columns
 
 # $1 organisation, $2 workspace, $3 run, $4 answer.
 REDACT_RUN = """
-UPDATE rag_runs SET answer = $4::text::jsonb WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3
+UPDATE rag_runs SET stored_answer = $4, answer = '{}' WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3
 """
 
 # $1 organisation, $2 workspace, $3 runs.
