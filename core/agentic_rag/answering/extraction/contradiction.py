@@ -24,6 +24,8 @@ MIN_COMMON_WORDS = 0.2
 """Share of common words (Jaccard) below which two sentences are not compared further."""
 MIN_COPIED_WORDS = 6
 """Words that two copies of a text have in common beside the one span that was replaced."""
+MIN_COPIED_SHARE = 0.6
+"""Of the words of the longer one that two copies have in common."""
 NEARLY_IDENTICAL = 0.8
 """Jaccard from which one of two sentences is redundant."""
 
@@ -181,6 +183,29 @@ def _clause_with_value(sentence: str) -> str:
         one for one in _CLAUSES.split(sentence) if any(found.kind is not ValueKind.NAME for found in find_values(one))
     ]
     return parts[0] if len(parts) == 1 else sentence
+
+
+def is_changed_copy(left: str, right: str) -> bool:
+    """True for two sentences that are one text but for words in the place of others, whatever those say; page headings
+    before the text are no part of it.
+    """
+    ours, theirs = (list(_TOKEN.finditer(one)) for one in (left, right))
+    compared = SequenceMatcher(None, [one[0].lower() for one in ours], [one[0].lower() for one in theirs], False)
+    steps = compared.get_opcodes()
+    same = sum(last - first for step, first, last, _, _ in steps if step == "equal")
+    if same < max(MIN_COPIED_WORDS, MIN_COPIED_SHARE * max(len(ours), len(theirs))):
+        return False
+    head, its_head = _heading_length(ours), _heading_length(theirs)
+    return any(
+        step == "replace" and _says_something(ours[first:last]) and _says_something(theirs[its_first:its_last])
+        for step, first, last, its_first, its_last in steps
+        if last > head or its_last > its_head
+    )
+
+
+def _says_something(tokens: Sequence[re.Match[str]]) -> bool:
+    words = [one[0].lower() for one in tokens]
+    return any(word.isdigit() or (len(word) > 2 and word not in FUNCTION_WORDS) for word in words)
 
 
 def asks_for_date(question: str) -> bool:

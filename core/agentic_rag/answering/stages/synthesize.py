@@ -10,7 +10,6 @@ from functools import partial
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
 from agentic_rag.answering.evidence.answerability import (
     extract_features,
-    is_enough_without_lead,
     score_support,
     support_weights,
 )
@@ -59,10 +58,10 @@ from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholde
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
-from agentic_rag.answering.shapes.readings import find_readings
 from agentic_rag.answering.shapes.table import Choice, asks_twice, most_sentences, shape_part
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
 from agentic_rag.answering.stages.read_units import PartReading, odds_of, read_units
+from agentic_rag.answering.stages.several_things import of_several_things, several_readings
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -121,11 +120,11 @@ class SynthesizeStage:
         support = _support_of_question(state, drafts, supports, readings)
         draft = replace(state.draft, support=support, certainty=None, missing=(), shortfall=None)
         is_drafted = any(part.sentences for part in drafts)
-        if is_drafted and len(asked) == 1 and not found.figures and is_enough_without_lead(support):
-            several = find_readings(asked[0][0], kinds[0], readings[0].held, asked[0][1], excluded)
-            if several:
-                why = _several_readings()
-                return _with_draft(state, replace(draft, sentences=several, is_conflicting=False, shortfall=why))
+        if is_drafted and len(asked) == 1 and not found.figures:
+            question = (asked[0][0], kinds[0], readings[0].held)
+            several = of_several_things(draft, question, asked[0][1], support, excluded)
+            if several is not None:
+                return _with_draft(state, several)
         if not support.enough or not is_drafted:
             return _with_draft(state, _show_nearest(state, draft, nearest_sentences(found.passages, drafts)))
         if found.whole is not None and _is_multi_hop(state, kinds[0]):
@@ -171,7 +170,7 @@ def _quote_cells(state: RunState) -> RunState | None:
     named = add_figures((), sides or found.figures, found.passages, state.checked.excluded, conflicting=is_conflicting)
     if not named:
         return None
-    why = _several_readings() if len(named) > 1 and not is_conflicting else None
+    why = several_readings() if len(named) > 1 and not is_conflicting else None
     sentences = with_names(named, found.passages)
     draft = replace(state.draft, sentences=sentences, is_conflicting=is_conflicting, missing=(), shortfall=why)
     return replace(state, draft=draft)
@@ -192,10 +191,6 @@ def _rows_that_disagree(state: RunState) -> list[CandidateUnit]:
     if sides is None or are_dated_issues(*(found.passages[one.passage].chunk.document_title for one in sides)):
         return []
     return sorted(sides, key=lambda one: time_of(one, found.passages))
-
-
-def _several_readings() -> Shortfall:
-    return Shortfall(AbstentionReason.UNDERSPECIFIED, RunMessage(Message.UNDERSPECIFIED), Outcome.UNDERSPECIFIED)
 
 
 def _show_nearest(state: RunState, draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
