@@ -12,13 +12,26 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from agentic_rag.answering.answer import Outcome
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_eval.metrics import Score, score
 from agentic_rag_eval.records import AskRecord, CitedSpan, EvalDocument, EvalQuestion
 from tests.bench.reports import Row
 from tests.plants import Patch, nothing
-from tests.quality import abstention, citations, conflicts, grounded, languages, natural, readings, rows, verifier
+from tests.quality import (
+    abstention,
+    citations,
+    conflicts,
+    english_rules,
+    grounded,
+    languages,
+    natural,
+    readings,
+    rows,
+    verifier,
+)
 from tests.quality.sets import DATA
 
 MANY = 200
@@ -87,6 +100,13 @@ def in_german(
     found: Sequence[float] = GOOD, by_words: Sequence[float] = GOOD, contained: Sequence[float] = GOOD
 ) -> Sequence[Row]:
     return languages.rows_of("de", found, by_words, GOOD, contained)
+
+
+def with_english_rules(*, is_changed: bool) -> Sequence[Row]:
+    """The row on a hundred German questions, of whose answers one may be another one without the rules of English."""
+    asked = english_rules.Asked("German", "Wer?", WorkspaceRef(UUID(int=1), UUID(int=2)))
+    same = english_rules.Compared(asked, is_changed=False)
+    return english_rules.rows_of([replace(same, is_changed=is_changed), *[same] * 99])
 
 
 def said(*, is_all_right: bool, is_misled: bool) -> Sequence[Row]:
@@ -192,6 +212,10 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
     "natural.language_rows": (
         Lie("answers are partly right", "right and complete", lambda: in_french(natural.Verdict.RIGHT),
             lambda: in_french(natural.Verdict.PARTLY)),
+    ),
+    "english_rules.rows_of": (
+        Lie("a rule of English decides for one answer of a hundred", "by rules of English alone",
+            lambda: with_english_rules(is_changed=False), lambda: with_english_rules(is_changed=True)),
     ),
     "languages.rows_of": (
         Lie("another document is first", "xquad-de: R@1", in_german, lambda: in_german(found=HALF)),

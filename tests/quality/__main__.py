@@ -25,6 +25,7 @@ from tests.quality.abstention import Supports, abstention_rows, supports_of
 from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off, ranked
 from tests.quality.citations import Judged, citation_rows, judged
 from tests.quality.conflicts import CONFLICTS, disagreement_rows
+from tests.quality.english_rules import ENGLISH_RULES, english_rule_rows
 from tests.quality.filings import FILINGS, filings
 from tests.quality.grounded import STUDIES, conclusion_row, grounded_rows
 from tests.quality.languages import language_rows
@@ -144,6 +145,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             rows += verifier_rows()
         if RULES in wanted:
             rows += [must(row) for row in await rule_rows(system, settings)]
+        if ENGLISH_RULES in wanted:
+            rows += await english_rule_rows(system, settings)
         return rows + (citation_rows(cited) if cited else [])
 
 
@@ -177,7 +180,19 @@ def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
     natural_sets = (NATURAL, NATURAL_OWN, FOUR_LANGUAGES)
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, XQUAD, FILINGS, *natural_sets, CONFLICTS, READINGS, VERIFIER, RULES)
+    every = (
+        *MULTI_HOP,
+        *SINGLE_HOP,
+        POOL,
+        XQUAD,
+        FILINGS,
+        *natural_sets,
+        CONFLICTS,
+        READINGS,
+        VERIFIER,
+        RULES,
+        ENGLISH_RULES,
+    )
     choices = (*every, NATURAL_DEV, FOUR_LANGUAGES_DEV)
     parser.add_argument("--only", action="append", choices=choices, help="these sets only; may be repeated")
     parser.add_argument("--embedder", choices=("onnx", "deterministic"), default="onnx")
