@@ -13,13 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_rag.operations.profiles.lists import word_lists
-from agentic_rag.operations.profiles.marketing import phrase_pattern
+from agentic_rag.operations.profiles.marketing import phrase_pattern, promotions
 from agentic_rag.operations.profiles.tone import CLEAR, tone_of
 
 SENTENCES = Path(__file__).with_name("profile_sentences.tsv")
 _BRANDS = phrase_pattern(["Norda", "Belmo"])
-_OFFERS = phrase_pattern(word_lists()["promotional"])
 _Z = 1.96
 
 
@@ -69,7 +67,7 @@ def _tone(sentence: str) -> str:
 
 
 def _sells(sentence: str) -> str:
-    return "yes" if _OFFERS.search(sentence) else "no"
+    return "yes" if promotions(sentence) else "no"
 
 
 if __name__ == "__main__":

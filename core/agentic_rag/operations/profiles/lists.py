@@ -17,7 +17,11 @@ def word_lists() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def valences() -> Mapping[str, float]:
-    """The lexicon of valences.tsv: a word's mean rating from -4 to 4."""
-    read = Path(__file__).with_name("valences.tsv").read_text(encoding="utf-8")
+    """The lexicon of valences.tsv, a word's mean rating from -4 to 4, with our own additions, which come before it."""
+    return {**_ratings("valences.tsv"), **_ratings("own_valences.tsv")}
+
+
+def _ratings(name: str) -> Mapping[str, float]:
+    read = Path(__file__).with_name(name).read_text(encoding="utf-8")
     pairs = (line.split("\t") for line in read.splitlines() if not line.startswith("#"))
     return {word: float(valence) for word, valence in pairs}

@@ -14,6 +14,7 @@ from agentic_rag.language.programming import SOURCE_MEDIA_TYPE
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.words.word_tables import language_of, table_of
 from agentic_rag.operations.profiles.lists import word_lists
+from agentic_rag.operations.profiles.offers import find_offers
 from agentic_rag.operations.profiles.texts import Place, ReportedText
 from agentic_rag.operations.profiles.tone import CLEAR, tone_of
 from agentic_rag.web.page_paths import host_of
@@ -28,7 +29,6 @@ measure: 16 CFR 255.5 asks for a clear and conspicuous disclosure and names no d
 """
 LONGEST = 1_000
 """Characters of a sentence that are told."""
-_PERCENT_OFF = r"\d{1,2}\s?% (?:off|discount|rabatt)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,8 @@ def _channel(text: ReportedText) -> str:
 
 
 def _disclosure(text: ReportedText) -> Disclosure | None:
-    promotional, labels = _patterns()
-    phrases = [one.span() for one in promotional.finditer(text.text)]
+    labels = _patterns()[1]
+    phrases = promotions(text.text)
     if not phrases:
         return None
     found = [one.span() for one in labels.finditer(text.text)]
@@ -190,6 +190,12 @@ def _disclosure(text: ReportedText) -> Disclosure | None:
     at = near.index(None) if None in near else 0
     label = near[at]
     return Disclosure(text.place(*phrases[at]), None if label is None else text.place(*label))
+
+
+def promotions(text: str) -> list[tuple[int, int]]:
+    """The spans of a text that sell, in order."""
+    fixed = (one.span() for one in _patterns()[0].finditer(text))
+    return sorted({*fixed, *find_offers(text)})
 
 
 def _label_of(phrase: tuple[int, int], labels: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
@@ -206,8 +212,7 @@ def _label_of(phrase: tuple[int, int], labels: Sequence[tuple[int, int]]) -> tup
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     words = word_lists()
-    promotional = phrase_pattern(words["promotional"]).pattern
-    return re.compile(f"{promotional}|{_PERCENT_OFF}", re.IGNORECASE), phrase_pattern(words["disclosure"])
+    return phrase_pattern(words["promotional"]), phrase_pattern(words["disclosure"])
 
 
 def phrase_pattern(phrases: Sequence[str]) -> re.Pattern[str]:

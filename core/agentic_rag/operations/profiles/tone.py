@@ -1,4 +1,4 @@
-"""The tone of a sentence, by a lexicon of English words (VADER)."""
+"""The tone of a sentence, by a lexicon of English words (VADER, with additions of our own)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ _NORMALISED_BY = 15
 """The constant of VADER's compound score: Hutto and Gilbert, ICWSM 2014; `alpha` of their program."""
 _NEGATED = -0.74
 """By what a negation multiplies (the same)."""
+_LONGEST = 4
+"""Words that the lexicon rates side by side, at most."""
+_ENDINGS = ("s", "es", "d", "ed", "ing")
+"""Of other forms of a word that the lexicon rates as bad: it has "crash", and no "crashes"."""
 _BEFORE = 3
 """Words before a word among which a negation counts (the same)."""
 CLEAR = 0.05
@@ -34,14 +38,29 @@ class Tone:
 def tone_of(sentence: str) -> Tone:
     """Σ valences ÷ √(Σ² + 15). Punctuation, capitals, boosters and emoticons, which VADER weighs too, do not count."""
     words = [one.replace("’", "'") for one in _WORD.findall(sentence.lower())]
-    known = valences()
-    found = [
-        (word, known[word] * (_NEGATED if _is_negated(words[max(0, at - _BEFORE) : at]) else 1.0))
-        for at, word in enumerate(words)
-        if word in known and word not in _NEGATIONS
-    ]
+    found: list[tuple[str, float]] = []
+    at = 0
+    while at < len(words):
+        count, valence = _rated(words[at : at + _LONGEST])
+        if valence:
+            negated = _is_negated(words[max(0, at - _BEFORE) : at])
+            found.append((" ".join(words[at : at + count]), valence * (_NEGATED if negated else 1.0)))
+        at += count
     total = math.fsum(valence for _, valence in found)
     return Tone(total / math.sqrt(total * total + _NORMALISED_BY), tuple(found))
+
+
+def _rated(words: list[str]) -> tuple[int, float]:
+    """How many words from the first on are rated together, and how; one with 0 where it has no tone."""
+    known = valences()
+    for count in range(len(words), 1, -1):
+        if (phrase := " ".join(words[:count])) in known:
+            return count, known[phrase]
+    word = words[0]
+    if word in known:
+        return 1, 0.0 if word in _NEGATIONS else known[word]
+    stems = (word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending) and len(word) > len(ending) + 3)
+    return 1, min((valence for stem in stems if (valence := known.get(stem, 0.0)) < 0), default=0.0)
 
 
 def _is_negated(before: list[str]) -> bool:
