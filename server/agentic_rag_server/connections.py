@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import select
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -29,6 +31,9 @@ MOST_FRAMES = 64
 
 SOCKET_USE = "socket_use"
 """Where the `state` of a WebSocket has a `SocketUse` for the application."""
+
+_LOOKS = 32
+"""Connections that are looked at for one to close; each look is a system call."""
 
 _SPARE_DESCRIPTORS = 256
 """Descriptors for database, Redis, files and listeners."""
@@ -103,9 +108,18 @@ class Gate:
             await asyncio.sleep(_LOOK_SECONDS)
 
     def make_room(self, newest: GuardedProtocol) -> None:
-        """Close the connection that waits longest, or the newest when none waits."""
-        victim = next((one for one in self.waiting if one is not newest), newest)
-        victim.refuse("connections", 503)
+        """Close the connection that waits longest for its client, or the newest when none waits. One whose bytes are
+        not read yet waits for this process: many connections may come before it reads.
+        """
+        oldest = [one for one in islice(self.waiting, _LOOKS) if one is not newest]
+        victim = next((one for one in oldest if not _has_unread_bytes(one.transport)), None)
+        (victim or next(iter(oldest), newest)).refuse("connections", 503)
+
+
+def _has_unread_bytes(transport: asyncio.BaseTransport) -> bool:
+    ready = select.poll()
+    ready.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
+    return bool(ready.poll(0))
 
 
 class GuardedProtocol(HttpToolsProtocol):

@@ -207,6 +207,31 @@ async def test_half_open_connections_that_come_again_and_again_shut_nobody_out()
     assert statuses == [200] * 20
 
 
+async def test_a_request_that_has_come_is_answered_however_many_connections_come_behind_it() -> None:
+    """All of them before the server reads: what it has not read yet was not waited for."""
+    async with opened(replace(QUICK, connections=8)) as door:
+        requests = [a_request(door.port) for _ in range(3)]
+        silent = [socket.create_connection(("127.0.0.1", door.port)) for _ in range(8)]
+        answers = [await asyncio.to_thread(one.recv, 20) for one in requests]
+
+        async def is_crowded() -> bool:
+            return door.refused["connections"] >= 3
+
+        await eventually(is_crowded, "silent connections make room")
+        for one in (*requests, *silent):
+            one.close()
+
+    assert [one.split(b" ")[1] for one in answers] == 3 * [b"200"]
+
+
+def a_request(port: int) -> socket.socket:
+    """A connection with a whole request, sent."""
+    made = socket.create_connection(("127.0.0.1", port))
+    made.sendall(HEAD + b"\r\n")
+    made.settimeout(10)
+    return made
+
+
 async def test_unfinished_heads_take_so_much_memory_together() -> None:
     async with opened(replace(QUICK, head_seconds=10, waiting_bytes=300_000)) as door:
         waiting = [await door.connect() for _ in range(20)]
