@@ -41,6 +41,8 @@ def quote_of(text: str) -> DraftSentence:
         ("Wie lange beträgt die Garantie für Bürsten?", "Die Garantie für Akkus beträgt ein Jahr.", True),
         ("Combien coûte un repas pour les enfants ?", "Un repas coûte 8 euros pour les visiteurs.", True),
         ("Combien coûte un repas pour les visiteurs ?", "Un repas coûte 8 euros pour les visiteurs.", False),
+        ("Combien coûte la carte d'un stagiaire ?", "La carte d'un visiteur coûte 9 euros.", True),
+        ("Combien coûte la carte d'un visiteur ?", "La carte d'un visiteur coûte 9 euros.", False),
         ("¿Cuánto cuesta la entrada para jubilados?", "La entrada para adultos cuesta 4 euros.", True),
         ("How much are vets paid?", "Nurses are paid 31,400 pounds a year. Vets receive five days of leave.", True),
         ("Wann werden Sommerreifen montiert?", "Winterreifen werden im Oktober montiert.", True),

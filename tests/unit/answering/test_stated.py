@@ -428,9 +428,20 @@ def test_a_line_of_a_form_states_what_is_asked_of_the_name_in_another_line() -> 
         ("Quelle est la puissance de la machine ?", "La machine a 3 800 W.", "La machine a 11 l."),
         ("¿Cuánto pesa la bomba?", "La bomba pesa 31 kg.", "La bomba da 36.000 l/h."),
         ("本体の重さは何キロですか?", "本体の質量は48kgです。", "本体は1時間に120袋です。"),
+        ("Wie breit ist die Presse?", "Die Presse ist 1,20 m breit.", "Die Presse schafft 2.000 Stück."),
+        ("How much does the mixer weigh?", "The net weight is 188 kg.", "The mixer makes 60 turns a minute."),
+        ("How wide is the gate?", "The gate measures 3.5 metres.", "The gate opens for 20 seconds."),
+        ("At what temperature does the valve open?", "The valve opens at 90 °C.", "The valve opens at 3 bar."),
+        ("How many employees are there?", "There are 340 employees.", "Employees cost 29.7 million euros or 12 %."),
     ],
 )
 def test_a_measure_stands_in_its_units(question: str, states: str, is_silent: str) -> None:
     kind = detect_answer_type(question)
     assert states_answer(states, kind, question)
     assert not states_answer(is_silent, kind, question)
+
+
+def test_rows_of_money_count_nothing() -> None:
+    question, row = "How many employees does Tarn have?", "| Employee costs | 54.3 | 51.1 |"
+    assert not states_answer(row, AnswerType.FIGURE, question, "| EUR million | 2025 | 2024 |")
+    assert states_answer("| Tarn | 340 | 29.7 |", AnswerType.FIGURE, question, "| Unit | Employees | EUR million |")

@@ -29,6 +29,9 @@ from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 _WORD = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
+_PART_OF_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_ELIDED = frozenset("cdjlmnst")
+"""What an apostrophe leaves of an article or a preposition: "d'un"."""
 _PAUSE = re.compile(r"[,;:.!?()|\n–—\"“]")
 _AUXILIARIES = frozenset({"may", "can", "cannot", "must", "will", "should", "shall", "is", "are", "was", "were"})
 _PRONOUNS = frozenset({"i", "we", "you", "they", "he", "she", "it", "there"})
@@ -278,10 +281,10 @@ def _is_sibling(compound: _Word, word: _Word, lacked: int) -> bool:
 
 
 def _words_of(text: str, part: Subquery, table: WordTable | None) -> list[_Word]:
-    function_words = FUNCTION_WORDS if table is None else table.function_words
+    function_words = FUNCTION_WORDS if table is None else table.function_words | _ELIDED
     return [
         _Word(one.start(), one.end(), one[0], mask_of(lower_text(one[0]), part.terms), one[0].lower() in function_words)
-        for one in _WORD.finditer(text)
+        for one in (_WORD if table is None else _PART_OF_WORD).finditer(text)
     ]
 
 

@@ -10,6 +10,7 @@ from agentic_rag.answering.extraction.typed_values import ORDINAL_WORDS
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import CELL_SEPARATOR
+from agentic_rag.language.words.measures import MEASURED, counted_things, lacks_unit
 from agentic_rag.language.words.word_table import Asked, WordTable
 from agentic_rag.language.words.word_tables import table_of
 
@@ -240,7 +241,9 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
     sentence = _ENUMERATOR.sub(partial(_keep_ordinal, table), sentence)
     if table is not None:
         return _states_by_table(table, sentence, question, columns)
-    if kind in (AnswerType.FIGURE, AnswerType.FACT) and _lacks_what_is_named(sentence, question, columns):
+    if kind in (AnswerType.FIGURE, AnswerType.FACT) and (
+        _lacks_what_is_named(sentence, question, columns) or lacks_unit(question, sentence, columns)
+    ):
         return False
     if kind is AnswerType.FIGURE:
         if _TIME_ASKED.search(question):
@@ -248,6 +251,11 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
             return timed is not None and _has_figure(sentence, asked, dates=True)
         if asks_for_money(question) and not (_MONEY.search(sentence) or names_money(columns)):
             return False
+        things = counted_things(question)
+        if things is not None:
+            if _MONEY.search(columns) and things.lower() not in columns.lower():
+                return False
+            sentence = MEASURED.sub(" ", sentence)
         return _has_figure(sentence, asked, dates=False) or _has_identifier(sentence, question)
     if kind is AnswerType.DATE:
         times = (_DATE, _MOMENT) if _RULE_ASKED.search(question) else (_DATE,)

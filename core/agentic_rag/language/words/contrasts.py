@@ -172,7 +172,7 @@ _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
             _pole(r"\blarge\b|\blargeur\b"),
             _pole(r"\bhaute?\b|\bhauteur\b"),
             _pole(r"\bprofonde?\b|\bprofondeur\b"),
-            _pole(r"\blongue?\b|\blongueur\b"),
+            _pole(r"\blong(?:ue)?\b|\blongueur\b"),
             _pole(r"\bépais\w*"),
             _pole(r"\bdiamètre\b"),
             _pole(r"\bpoids\b|\bpès\w+"),

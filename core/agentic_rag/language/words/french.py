@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from agentic_rag.language.words.word_table import LOUDNESS, POWER, WARMTH, WEIGHT, Asked, Wording, WordTable, word_set
+from agentic_rag.language.words.word_table import (
+    LENGTH,
+    LOUDNESS,
+    POWER,
+    WARMTH,
+    WEIGHT,
+    Asked,
+    Wording,
+    WordTable,
+    word_set,
+)
 
 _MONTHS = r"(?:janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre)"
 _DAYS = r"(?:lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?)"
@@ -167,5 +177,6 @@ FRENCH = WordTable(
         (Wording(r"\bpuissance\b"), POWER),
         (Wording(r"\btempérature\b"), WARMTH),
         (Wording(r"\bniveau (?:de bruit|sonore)\b"), LOUDNESS),
+        (Wording(r"\blargeur\b|\blongueur\b|\bdiamètre\b|\bépaisseur\b"), LENGTH),
     ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.language.words.word_table import LOUDNESS, WARMTH, WEIGHT, Asked, Wording, WordTable, word_set
+from agentic_rag.language.words.word_table import LENGTH, LOUDNESS, WARMTH, WEIGHT, Asked, Wording, WordTable, word_set
 
 _MONTHS = (
     r"(?:jan(?:uar|\.)|jänner|feb(?:ruar|\.)|märz|apr(?:il|\.)|mai|juni?|juli?|aug(?:ust|\.)|sept?(?:ember|\.)|"
@@ -234,5 +234,6 @@ GERMAN = WordTable(
         (Wording(r"\bwie ?(?:viel )?(?:schwer|wieg)|\bwas wieg|\bgewicht\b"), WEIGHT),
         (Wording(r"\bwie (?:warm|heiß|kalt)\b|\btemperatur"), WARMTH),
         (Wording(r"\bwie laut\b|\bschallpegel|\bschalldruck"), LOUDNESS),
+        (Wording(r"\bwie (?:breit|dick|tief)\b|\b\w*(?:breite|durchmesser|dicke)\b"), LENGTH),
     ),
 )  # fmt: skip

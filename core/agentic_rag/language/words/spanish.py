@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from agentic_rag.language.words.word_table import LOUDNESS, POWER, WARMTH, WEIGHT, Asked, Wording, WordTable, word_set
+from agentic_rag.language.words.word_table import (
+    LENGTH,
+    LOUDNESS,
+    POWER,
+    WARMTH,
+    WEIGHT,
+    Asked,
+    Wording,
+    WordTable,
+    word_set,
+)
 
 _MONTHS = r"(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre)"
 _DAYS = r"(?:lunes|martes|miércoles|jueves|viernes|sábados?|domingos?)"
@@ -214,5 +224,6 @@ SPANISH = WordTable(
         (Wording(r"\bpotencia\b"), POWER),
         (Wording(r"\btemperatura\b"), WARMTH),
         (Wording(r"\bnivel de ruido\b"), LOUDNESS),
+        (Wording(r"\banchura\b|\blongitud\b|\bdiámetro\b|\bgrosor\b|\bespesor\b"), LENGTH),
     ),
 )  # fmt: skip

@@ -58,6 +58,10 @@ WEIGHT = Wording(
 POWER = Wording(rf"\d ?(?:w|kw|mw|ps|ch|cv|watt|watts|vatios?|ワット){_END}")
 WARMTH = Wording(r"\d ?(?:°|℃|grad|degrés?|grados?|度)")
 LOUDNESS = Wording(rf"\d ?(?:db|dezibel|décibels?|decibelios?|デシベル){_END}")
+LENGTH = Wording(
+    rf"\d ?(?:[\"″]|(?:[mcdk]?m|in|ft|inch(?:es)?|feet|foot|yards?|miles?){_END})|"
+    r"\b(?:[mcdk]m|\w*met(?:er|re)[ns]?|\w*mètres?|\w*metros?|inch(?:es)?|feet|foot)\b"
+)
 """Values in the units of a measure."""
 
 

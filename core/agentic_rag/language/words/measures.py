@@ -1,0 +1,56 @@
+"""Measures that an English question asks for, and figures with a unit, which count no things."""
+
+from __future__ import annotations
+
+import re
+
+from agentic_rag.language.words.word_table import LENGTH
+
+MEASURED = re.compile(
+    r"[£$€¥] ?\d[\d.,]*|\d[\d.,\u00a0 ]* ?(?:(?:thousand|[mb]illion|[mb]n) )?(?:%|[£$€¥°\"″]|"
+    r"(?:[µmcdk]?m|[mk]?g|lbs?|[mcdh]?l|[km]?wh?|[km]?v|d?ba?|nm|"
+    r"[km]?pa|m?bar|psi|hz|[kmg]hz|[kmgt]b|ft|tonn(?:e|en|es|s)|inch(?:es)?|feet|miles?|pounds?|euros?|dollars?|"
+    r"pence|cents?|francs?|percent|per cent|prozent|pour cent|por ciento|degrees?|grad|degrés?|grados?|watts?|volts?|"
+    r"(?:milli|centi|deci|kilo|mega)?(?:met(?:er|re)|mètre|metro|gramm?e?|gramo|lit(?:er|re)|litro)s?n?)"
+    r"(?![^\W\d_]))",
+    re.IGNORECASE,
+)
+"""A figure with a unit: it counts nothing."""
+_MEASURES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (
+        re.compile(
+            r"\bhow (?:heavy|much .{0,40}\bweighs?)\b|\b(?:what|which) .{2,60}\bweigh\b|"
+            r"\b(?:what|which).{0,30}\bweight\b",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            r"\d ?(?:[mk]?g|t|lbs?|oz)\b|\b(?:kg|(?:kilo|milli)?gram(?:me)?s?|kilos?|ton(?:ne)?s?|pounds?|ounces?|"
+            r"stones?)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        re.compile(
+            r"\bhow (?:wide|thick|tall|deep)\b|\b(?:what|which).{0,30}\b(?:width|thickness|diameter)\b", re.IGNORECASE
+        ),
+        LENGTH.pattern,
+    ),
+    (
+        re.compile(r"\bhow (?:warm|hot|cold)\b|\b(?:what|which).{0,20}\btemperatures?\b", re.IGNORECASE),
+        re.compile(r"°|\bdegrees?\b|\d ?[CFK]\b|\b(?:celsius|fahrenheit|kelvin)\b", re.IGNORECASE),
+    ),
+)
+"""How an English question names a measure, and the units in which its value stands."""
+_HOW_MANY = re.compile(r"\bhow many (?P<what>[a-z]+)", re.IGNORECASE)
+
+
+def lacks_unit(question: str, *said: str) -> bool:
+    """Whether an English question names a measure and none of the texts has a unit of it."""
+    units = (unit for asked, unit in _MEASURES if asked.search(question))
+    return any(not any(map(unit.search, said)) for unit in units)
+
+
+def counted_things(question: str) -> str | None:
+    """What an English question asks how many there are of, as it is written; None where that is a unit."""
+    counted = _HOW_MANY.search(question)
+    return None if counted is None or MEASURED.search(f"1 {counted['what']}") else counted["what"]
