@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.subgraphs import told
@@ -77,3 +79,14 @@ def test_rows_of_new_chunks_make_what_all_rows_make(old: Rows, new: Rows, order:
     for name in ("entities", "starts", "ordinals", "counts", "chunks", "chunk_starts", "by_chunk"):
         assert np.array_equal(getattr(patched, name), getattr(whole, name)), name
     assert patched.span == max((ordinal + 1 for _, ordinal in {**old, **new}), default=0)
+
+
+@pytest.mark.parametrize(("most", "kind"), [(255, np.uint8), (256, np.uint16), (65_535, np.uint16), (65_536, np.int32)])
+def test_numbers_are_held_in_the_fewest_bits(most: int, kind: type[np.integer[Any]]) -> None:
+    first, last = 1, most
+    held = ResidentMentions.of(*columns({(IDS[0], first): 1, (IDS[0], last): most}))
+
+    assert held.ordinals.dtype == held.counts.dtype == kind
+    assert (held.ordinals.tolist(), held.counts.tolist()) == ([first, last], [1, most])
+    found = held.vicinity([], [first], 5, np.ones(most + 1, np.bool_))
+    assert (found.ordinals.tolist(), found.counts.tolist()) == ([first, last], [1, most])

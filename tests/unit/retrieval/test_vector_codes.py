@@ -85,3 +85,15 @@ def test_codes_of_vectors_that_are_known_are_taken_over() -> None:
     assert np.array_equal(patched.mean, known.mean), "codes of one mean are compared with one another"
     assert patched.scales.tolist() == [7.0, *again.scales[1:].tolist()]
     assert np.array_equal(patched.codes, again.codes)
+
+
+@given(st.integers(1, 400), st.sampled_from([1, 3, 7, 384, 1000]), st.integers(0, 2**32))
+def test_norms_are_those_of_each_vector_by_itself_to_the_last_bit(count: int, dimensions: int, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    vectors = draw.standard_normal((count, dimensions)).astype(np.float16)
+    some = draw.permutation(count)[: 1 + count // 3]
+
+    held = VectorCodes.of(vectors).norms
+
+    assert held[some].tolist() == np.linalg.norm(vectors[some].astype(np.float64), axis=1).tolist()
+    assert held[:1].tolist() == np.linalg.norm(vectors[:1].astype(np.float64), axis=1).tolist()

@@ -21,8 +21,8 @@ Mask = NDArray[np.bool_]
 
 _PIECE = 1024
 """Mentions of one entity that are looked at in one step: one that half the corpus mentions is known after the first."""
+_KINDS = (np.uint8, np.uint16, np.int32)
 _LOW = (1 << 64) - 1
-_MOST_IN_16_BITS = 65_535
 _NONE = np.zeros(0, np.int64)
 
 
@@ -36,10 +36,10 @@ class ResidentMentions:
     """(e, 2) ids, each as its upper and lower half, ascending."""
     starts: Numbers
     """(e + 1,) where the mentions of each entity start in `ordinals`."""
-    ordinals: Numbers
-    """(m,) by entity, then ascending."""
+    ordinals: NDArray[np.integer[Any]]
+    """(m,) by entity, then ascending; these and their counts in the fewest bits that hold all of them."""
     counts: NDArray[np.integer[Any]]
-    """(m,) how often; in 16 bits where all of them fit."""
+    """(m,) how often."""
     chunks: Numbers
     """(c,) ordinals of chunks with mentions, ascending."""
     chunk_starts: Numbers
@@ -48,7 +48,9 @@ class ResidentMentions:
     """(m,) places in `ordinals`, by chunk, then by entity."""
 
     @classmethod
-    def of(cls, entities: Ids, ordinals: Numbers, counts: NDArray[np.integer[Any]]) -> ResidentMentions:
+    def of(
+        cls, entities: Ids, ordinals: NDArray[np.integer[Any]], counts: NDArray[np.integer[Any]]
+    ) -> ResidentMentions:
         """From rows in any order: (m, 2) ids as halves, (m,) ordinals and counts."""
         order = np.lexsort((ordinals, entities[:, 1], entities[:, 0]))
         ids, ordinals, counts = entities[order], ordinals[order], counts[order]
@@ -59,9 +61,9 @@ class ResidentMentions:
         return cls(
             entities=ids[firsts[:-1]],
             starts=firsts,
-            ordinals=ordinals,
-            counts=counts.astype(np.uint16 if counts.max(initial=0) <= _MOST_IN_16_BITS else np.int32),
-            chunks=sorted_ordinals[chunk_starts[:-1]],
+            ordinals=_in_few_bits(ordinals),
+            counts=_in_few_bits(counts),
+            chunks=sorted_ordinals[chunk_starts[:-1]].astype(np.int32),
             chunk_starts=chunk_starts,
             by_chunk=by_chunk.astype(np.int32),
         )
@@ -76,7 +78,9 @@ class ResidentMentions:
         """One more than the largest ordinal."""
         return int(self.chunks[-1]) + 1 if len(self.chunks) else 0
 
-    def with_rows(self, entities: Ids, ordinals: Numbers, counts: NDArray[np.integer[Any]]) -> ResidentMentions:
+    def with_rows(
+        self, entities: Ids, ordinals: NDArray[np.integer[Any]], counts: NDArray[np.integer[Any]]
+    ) -> ResidentMentions:
         """These and the given rows, of chunks that are new."""
         held = np.repeat(self.entities, np.diff(self.starts), axis=0)
         return ResidentMentions.of(
@@ -163,6 +167,12 @@ class ResidentMentions:
             count += len(found[-1])
             start = stop
         return np.concatenate(found)
+
+
+def _in_few_bits(numbers: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+    """The same numbers, none negative, in the smallest type that holds the largest of them."""
+    most = int(numbers.max(initial=0))
+    return numbers.astype(next(kind for kind in _KINDS if most <= np.iinfo(kind).max))
 
 
 def _starts(changes: Mask, count: int) -> Numbers:

@@ -125,7 +125,8 @@ class PostgresVectorReader:
         if not rows:
             return []
         ordinals = np.array([row["ordinal"] for row in rows], np.int64)
-        return _rank(query, ordinals, to_matrix([row["v"] for row in rows]), limit, self._space.space)
+        vectors = to_matrix([row["v"] for row in rows])
+        return _rank(query, ordinals, vectors, np.linalg.norm(vectors, axis=1), limit, self._space.space)
 
     async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
         if self._space is None or not ordinals:
@@ -134,23 +135,27 @@ class PostgresVectorReader:
         known = self._known.setdefault(query.tobytes(), {})
         unknown = [ordinal for ordinal in ordinals if ordinal not in known]
         if unknown:
-            held, vectors = await self._vectors_of(space_id, unknown)
+            held, vectors, norms = await self._vectors_of(space_id, unknown)
             if held:
-                cosines = _cosines(query.astype(np.float64), vectors, self._space.space)
+                cosines = _cosines(query.astype(np.float64), vectors, norms, self._space.space)
                 known.update(zip(held, cosines.tolist(), strict=True))
         return {ordinal: known[ordinal] for ordinal in ordinals if ordinal in known}
 
-    async def _vectors_of(self, space_id: int, ordinals: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
-        """Those of the ordinals that have a vector, and their vectors."""
+    async def _vectors_of(
+        self, space_id: int, ordinals: Sequence[int]
+    ) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
+        """Those of the ordinals that have a vector, their vectors, and the lengths of these."""
         if self._resident is not None:
             rows = self._resident.rows_of(np.array(ordinals, np.int64))
             rows = rows[rows >= 0]
-            return self._resident.ordinals[rows].tolist(), self._resident.vectors[rows].astype(np.float64)
+            vectors = self._resident.vectors[rows].astype(np.float64)
+            return self._resident.ordinals[rows].tolist(), vectors, self._resident.codes.norms[rows]
         read = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, ordinals)
         found = [(row["ordinal"], row["v"]) for row in read if row["v"] is not None]
         if not found:
-            return [], np.zeros((0, 0))
-        return [ordinal for ordinal, _ in found], to_matrix([vector for _, vector in found])
+            return [], np.zeros((0, 0)), np.zeros(0)
+        vectors = to_matrix([vector for _, vector in found])
+        return [ordinal for ordinal, _ in found], vectors, np.linalg.norm(vectors, axis=1)
 
     async def _scan_here(
         self,
@@ -167,7 +172,8 @@ class PostgresVectorReader:
             shown = resident.visible(version, scope.access_ids, scope.ordinals)
             rows = resident.nearest(query, limit + MARGIN, shown)
             ordinals = resident.ordinals[rows].astype(np.int64)
-            return _rank(query, ordinals, resident.vectors[rows].astype(np.float64), limit, space)
+            vectors = resident.vectors[rows].astype(np.float64)
+            return _rank(query, ordinals, vectors, resident.codes.norms[rows], limit, space)
 
         return scan() if resident.vectors.size < WORTH_A_THREAD else await asyncio.to_thread(scan)
 
@@ -185,11 +191,12 @@ def _rank(
     query: NDArray[np.float32],
     ordinals: NDArray[np.int64],
     vectors: NDArray[np.float64],
+    norms: NDArray[np.float64],
     limit: int,
     space: EmbeddingSpace,
 ) -> list[ArmHit]:
     """Candidates scored from their stored vectors, best first, ties by ordinal."""
-    cosines = _cosines(query.astype(np.float64), vectors, space)
+    cosines = _cosines(query.astype(np.float64), vectors, norms, space)
     order = np.lexsort((ordinals, -cosines))[:limit]
     return [
         ArmHit(ordinal, cosine, max(0.0, cosine))
@@ -197,11 +204,15 @@ def _rank(
     ]
 
 
-def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64], space: EmbeddingSpace) -> NDArray[np.float64]:
-    """Cosines counted from the space's floor, rounded to `SCORE_DIGITS`; those of a null vector are 0 before."""
-    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+def _cosines(
+    query: NDArray[np.float64], vectors: NDArray[np.float64], norms: NDArray[np.float64], space: EmbeddingSpace
+) -> NDArray[np.float64]:
+    """Cosines counted from the space's floor, rounded to `SCORE_DIGITS`; those of a null vector are 0 before. `norms`
+    are the lengths of the vectors.
+    """
+    lengths = norms * np.linalg.norm(query)
     # Each row by itself, in this thread: a score hangs neither on the rows beside it nor on the threads of BLAS.
     products: NDArray[np.float64] = np.einsum("ij,j->i", vectors, query)
-    cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
     cosines = (cosines - space.floor) / (1.0 - space.floor)
     return np.round(cosines, SCORE_DIGITS).astype(np.float64) + 0.0
