@@ -210,8 +210,8 @@ class DocumentAccess:
                 AuditAction.SET_DOCUMENT_ACCESS,
                 document,
                 principal,
-                before=_listed(split_hidden(before.get(document.access_id, PUBLIC_PRINCIPALS))[0]),
-                after=_listed(readers),
+                before=list_in_audit(before.get(document.access_id, PUBLIC_PRINCIPALS)),
+                after=list_in_audit(readers),
                 passages=change.passages if change else 0,
                 all_versions=all_versions,
             )
@@ -319,9 +319,9 @@ class DocumentAccess:
         )
 
 
-def _listed(principals: Sequence[str]) -> str:
-    """Readers in an entry of the audit log."""
-    return ",".join(principals) or EVERYONE
+def list_in_audit(principals: Sequence[str]) -> str:
+    """Readers as an entry of the audit log names them, without what hides the document."""
+    return ",".join(split_hidden(principals)[0]) or EVERYONE
 
 
 async def _lock(

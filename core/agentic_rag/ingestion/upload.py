@@ -13,6 +13,7 @@ from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import (
     DocumentRight,
     keep_withdrawn,
+    list_in_audit,
     may_know,
     narrower_sets,
     readers_changed,
@@ -234,7 +235,20 @@ class UploadDocument:
             require_room(document.metadata, submission.metadata)
             if access_id is not None and access_id != document.access_id:
                 await require_right(transaction, uploader, document, DocumentRight.OWN)
-                await transaction.access.change(ref, document_id, access_id, older)
+                sets = await transaction.access.principals(ref, [document.access_id, access_id])
+                change = await transaction.access.change(ref, document_id, access_id, older)
+                await audit(
+                    transaction,
+                    self.telemetry,
+                    AuditAction.SET_DOCUMENT_ACCESS,
+                    ref,
+                    document_id,
+                    uploader.subject_id,
+                    before=list_in_audit(sets[document.access_id]),
+                    after=list_in_audit(sets[access_id]),
+                    passages=change.passages if change else 0,
+                    all_versions=False,
+                )
         return replace(submission, access_id=access_id)
 
     async def _register(

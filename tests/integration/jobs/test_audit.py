@@ -32,11 +32,13 @@ def told(found: list[AuditRecord]) -> list[tuple[str, str, str]]:
     return [(one.action, one.actor, one.subject) for one in found]
 
 
-async def uploaded(plane: DataPlane, text: str) -> Upload:
+async def uploaded(plane: DataPlane, text: str, readable_by: tuple[str, ...] | None = None) -> Upload:
     async def pieces() -> AsyncIterator[bytes]:
         yield text.encode()
 
-    return await upload_use_case(plane).run(plane.workspace, "a.md", pieces(), UploadOptions(), ADA)
+    return await upload_use_case(plane).run(
+        plane.workspace, "a.md", pieces(), UploadOptions(readable_by=readable_by), ADA
+    )
 
 
 async def test_uploads_and_reingestions_are_told_once_and_without_content(plane: DataPlane) -> None:
@@ -54,6 +56,24 @@ async def test_uploads_and_reingestions_are_told_once_and_without_content(plane:
     assert told(found) == [("document.upload", "user:ada", subject), ("document.reingest", "bob", subject)]
     assert found[0].detail == {"bytes": 12, "new": True}
     assert found[1].detail == {"force": True}
+
+
+async def test_readers_that_an_upload_gives_are_told_before_and_after(plane: DataPlane) -> None:
+    upload = await uploaded(plane, "Water flows.", ("group:day",))
+    await uploaded(plane, "Water flows.", ("group:day",))
+    await uploaded(plane, "Water flows.", ("group:night",))
+    await uploaded(plane, "Water flows.")
+    await uploaded(plane, "Water falls.", ())
+
+    found = await entries(plane)
+
+    subject = str(upload.document_id)
+    act = ("document.access", "user:ada", subject)
+    assert told(found) == [("document.upload", "user:ada", subject), act, act, ("document.upload", "user:ada", subject)]
+    assert [(one.detail["before"], one.detail["after"]) for one in found[1:3]] == [
+        ("group:day,user:ada", "group:night,user:ada"),
+        ("group:night,user:ada", "everyone"),
+    ]
 
 
 async def test_a_deletion_that_a_source_asked_for_is_told_too(plane: DataPlane, folder: Path) -> None:

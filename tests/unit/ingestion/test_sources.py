@@ -22,8 +22,10 @@ from agentic_rag.ingestion.sources.source import NewSource, Source, SourceKind, 
 from agentic_rag.jobs.job import GiveUp, JobKind, JobRef, QueueName
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, InvalidInput, PolicyRefused
+from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.secret import Secret
 from agentic_rag.tenancy.access import ReadIdentity
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditFilter
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 MASTER = {"m1": bytes(32)}
@@ -223,6 +225,12 @@ async def test_readers_follow_the_file_that_names_them(world: World) -> None:
     assert first == ["1.md", "2.md"]
     assert await world.paths_for("group:night") == ["1.md"]
     assert "2.md" in await world.paths_for("group:staff")
+    async with world.database.transaction(world.workspace.org_id) as transaction:
+        told = (await transaction.audit.page(PageRequest(10), AuditFilter(action="document.access"))).items
+    assert {(one.actor, one.detail["before"], one.detail["after"]) for one in told} == {
+        (SYSTEM_ACTOR, "group:night", "everyone"),
+        (SYSTEM_ACTOR, "group:day,group:night", "group:staff"),
+    }
     world.told.files[".ragreaders"] = b"1.md\n"
     assert await world.again(source) == "SOURCE_READERS_INVALID"
     assert await world.paths_for("group:night") == ["1.md"]
