@@ -77,8 +77,9 @@ def run(
     """Take the port, or the one of the descriptor, make the parts and serve until SIGINT or SIGTERM. Errors:
     `Misconfigured`.
     """
-    from agentic_rag.bootstrap import loop_factory, settle_collector
+    from agentic_rag.bootstrap import limit_arenas, loop_factory, settle_collector
 
+    limit_arenas()
     listener = listen(options.host, options.port) if descriptor is None else socket.socket(fileno=descriptor)
 
     async def work() -> None:

@@ -14,7 +14,14 @@ from functools import partial
 from typing import Any
 
 from agentic_rag import __version__
-from agentic_rag.bootstrap import Container, build_container, loop_factory, route_library_logs, settle_collector
+from agentic_rag.bootstrap import (
+    Container,
+    build_container,
+    limit_arenas,
+    loop_factory,
+    route_library_logs,
+    settle_collector,
+)
 from agentic_rag.jobs.job import JobKind, QueueName
 from agentic_rag.jobs.message import QueueLayout
 from agentic_rag.jobs.ports import JobBoard
@@ -239,6 +246,7 @@ def _stop_on_signals() -> Iterator[asyncio.Event]:
 def run_program(settings: Settings, more: MoreHandlers | None = None) -> None:
     """Work until SIGINT or SIGTERM, then drain. Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL)."""
     return_large_blocks()
+    limit_arenas()
     route_library_logs(settings)
     settle_collector()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:

@@ -2,7 +2,7 @@
 
 from agentic_rag.adapters.server_token import opens_servers
 from agentic_rag.adapters.sources.directory import DirectorySource
-from agentic_rag.adapters.system.collector import loop_factory, settle_collector
+from agentic_rag.adapters.system.collector import limit_arenas, loop_factory, settle_collector
 from agentic_rag.adapters.vault.envelope import fresh_master as new_master_key
 from agentic_rag.bootstrap.container import Container, build_container
 from agentic_rag.bootstrap.programs import (
@@ -19,6 +19,7 @@ __all__ = [
     "Container",
     "DirectorySource",
     "build_container",
+    "limit_arenas",
     "local_space",
     "loop_factory",
     "new_master_key",

@@ -14,6 +14,13 @@ objects, and hardly any is in a cycle: scanning them took 9 % of the CPU time of
 chaos`).
 """
 
+_M_ARENA_MAX = -8
+"""Parameter of mallopt(3), from glibc's malloc.h."""
+_ARENAS = 2
+"""glibc makes 8 for each core, one for every thread that computes; what one has free the others cannot use. Two, not
+one: the interpreter's lock lets hardly more than one thread allocate at a time.
+"""
+
 
 def settle_collector() -> None:
     """Exclude all existing objects from collection, and collect less often. Call it once, after all imports.
@@ -23,6 +30,14 @@ def settle_collector() -> None:
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
     gc.enable()
+
+
+def limit_arenas() -> bool:
+    """Let threads share the memory that others have freed. Call it before any is started. False where the C library is
+    not glibc (macOS, musl).
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    return mallopt is not None and mallopt(_M_ARENA_MAX, _ARENAS) == 1
 
 
 async def give_back_freed_memory() -> None:
