@@ -75,6 +75,7 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
             Panel("Wait of the oldest due job", "s", [("max by (kind) (rag_job_oldest_seconds)", "{{kind}}")]),
             Panel("Documents by status", "short", [("sum by (status) (rag_documents)", "{{status}}")]),
             Panel("Jobs that gave up, an hour", "short", [_grown("rag_dead_letters_total", "kind")]),
+            Panel("Attempts that failed, an hour", "short", [_grown("rag_job_failures_total", "code")]),
             Panel("Time of an attempt, p95", "s", _quantiles("rag_job_seconds", "kind")[1:]),
             Panel("Chunks published", "wps", [_rate("rag_chunks_total", "paid")]),
             Panel("Versions that a store is behind", "short", [("max by (store) (rag_store_lag)", "{{store}}")]),

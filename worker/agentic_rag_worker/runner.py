@@ -268,6 +268,7 @@ class JobRunner:
         if not await self._settle(ref, fail):
             return RunOutcome.LOST
         kind = lease.job.kind.value
+        self._telemetry.count("rag_job_failures_total", kind=kind, code=error.code)
         self._telemetry.event(
             "rag_job_failed",
             job_id=str(ref.job_id),

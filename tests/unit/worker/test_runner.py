@@ -403,9 +403,13 @@ async def test_an_erasure_goes_on_until_the_store_that_it_empties_is_back(outbox
     ref = await outbox.enqueued("key", kind=JobKind.FORGET)
     error = DependencyUnavailable("The blob store does not answer.", dependency="blob_store")
 
-    job = await run_until_ended(outbox, outbox.runner(Failing(6, lambda: error)), ref)
+    telemetry = RecordingTelemetry()
+
+    job = await run_until_ended(outbox, outbox.runner(Failing(6, lambda: error), telemetry=telemetry), ref)
 
     assert (job.state, job.attempts) == (JobState.DONE, 7)
+    failures = "rag_job_failures_total", (("code", "DEPENDENCY_UNAVAILABLE"), ("kind", "forget"))
+    assert telemetry.counters[failures] == 6
 
 
 class Done(HeldByKey):

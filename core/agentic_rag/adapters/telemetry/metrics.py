@@ -119,6 +119,7 @@ METRICS: tuple[Metric, ...] = (
         ("version", "schema"),
     ),
     Metric("rag_job_seconds", MetricKind.HISTOGRAM, "Time one attempt of a job took.", ("kind",), JOB),
+    Metric("rag_job_failures_total", MetricKind.COUNTER, "Attempts of jobs that failed.", ("kind", "code")),
     Metric("rag_dead_letters_total", MetricKind.COUNTER, "Jobs that gave up.", ("kind",)),
     Metric(
         "rag_chat_requests_total",
