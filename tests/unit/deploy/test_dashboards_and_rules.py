@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,17 @@ def test_an_alert_reads_what_the_product_exports_and_has_a_runbook(alert: dict[s
     assert faults_of(alert["expr"]) == []
     assert alert["labels"]["severity"] in {"critical", "warning"}
     assert anchor in {head.lower() for head in heads}
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="component: promtool")
+@pytest.mark.parametrize("command", [("check", RULES), ("test", TESTS)], ids=lambda one: one[0])
+def test_prometheus_takes_the_rules_and_fires_them_as_their_tests_say(command: tuple[str, Path]) -> None:
+    what, file = command
+
+    told = subprocess.run(["promtool", what, "rules", str(file)], capture_output=True, text=True, timeout=30)
+
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "SUCCESS" in told.stdout
 
 
 def test_the_tests_of_the_rules_name_rules_that_exist() -> None:
