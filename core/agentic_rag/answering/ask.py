@@ -223,6 +223,7 @@ class AnswerQuestion:
             similarity_exponent=head.similarity_exponent,
             web=head.web,
             organisation_allows_web=head.organisation_allows_web,
+            profiles=self._defaults.profiles,
             today=self._ports.clock.now().date(),
         )
 

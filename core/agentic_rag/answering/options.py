@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agentic_rag.answering.answer import SearchSettings
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
@@ -23,6 +23,7 @@ from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.workspaces.rag_config import reranker_name
 from agentic_rag.workspaces.settings import RagConfig
+from agentic_rag.workspaces.web_profiles import PROFILES, Profiles
 
 MAX_TOP_K = 50
 CONTEXT_TOKENS = (64, 64_000)
@@ -58,15 +59,20 @@ class AnswerDefaults:
     """The bounds of the gate but for the policy, which each level narrows."""
     outside: str = ""
     """The web pages that may be read and the links that stay live, as text that differs whenever an answer may."""
+    profiles: Profiles = field(default_factory=lambda: PROFILES)
+    """What the names of profiles stand for."""
 
     @property
     def fingerprint(self) -> str:
         """Text that differs whenever an answer may (the time-out is no part of it)."""
         shares = f"{self.weights.vector!r} {self.weights.graph!r} {self.weights.lexical_share!r}"
+        own = (
+            "" if self.profiles == PROFILES else repr(sorted((name.value, one) for name, one in self.profiles.items()))
+        )
         return (
             f"{self.top_k} {self.min_score!r} {self.max_context_tokens} {self.use_tools} {self.fusion.value} {shares} "
             f"{self.support_threshold!r} {self.per_document} {self.use_hyde} {self.chat} "
-            f"{self.diversity!r} {self.reranker} {self.wished_reranker} {self.gate} {self.outside}"
+            f"{self.diversity!r} {self.reranker} {self.wished_reranker} {self.gate} {self.outside}{own}"
         )
 
 

@@ -54,6 +54,7 @@ from agentic_rag.retrieval.rerank import Rerank
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.web.fetch_policy import FetchPolicy
 from agentic_rag.web.url_policy import parse_host_list
+from agentic_rag.workspaces.web_profiles import PROFILES, with_own_profiles
 
 RERANK_SECONDS = 0.5
 """The time of a reranker for one search, before the order stays as it was."""
@@ -204,6 +205,7 @@ class AnsweringParts(DocumentParts):
                 can_crawl=settings.engine is not None,
             ),
             outside=f"{settings.enable_http_fetch} {settings.link_hosts}",
+            profiles=with_own_profiles(self.settings.stores.state_home / "profiles", PROFILES),
         )
 
     def _answer_ports(self, embedders: EmbedderSource) -> AnswerPorts:

@@ -95,20 +95,38 @@ def _invalid(name: str, why: str) -> Misconfigured:
     return Misconfigured(f"The profile {name} cannot be read: {why}.", code="PROFILE_INVALID")
 
 
-def load_profiles(folder: Path) -> Mapping[ProfileName, WebProfile]:
+Profiles = Mapping[ProfileName, WebProfile]
+
+
+def load_profiles(folder: Path) -> Profiles:
     """The profile of each name, from NAME.toml. Errors: those of `read_profile`, and the same for a missing file."""
-    found: dict[ProfileName, WebProfile] = {}
-    for name in ProfileName:
-        path = folder / f"{name.value}.toml"
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise _invalid(str(path), str(error)) from error
-        found[name] = read_profile(text, str(path))
-    return MappingProxyType(found)
+    return MappingProxyType({name: _load(folder / f"{name.value}.toml") for name in ProfileName})
+
+
+def with_own_profiles(folder: Path, profiles: Profiles) -> Profiles:
+    """The profiles with those in their place that a folder has, where there is one. Errors: those of `read_profile`,
+    and the same for a file of a name that is no profile's.
+    """
+    names = {f"{name.value}.toml": name for name in ProfileName}
+    try:
+        own = sorted(one for one in folder.glob("*.toml")) if folder.is_dir() else []
+    except OSError as error:
+        raise _invalid(str(folder), str(error)) from error
+    for path in own:
+        if path.name not in names:
+            raise _invalid(str(path), f"there is no profile of this name, only {', '.join(names)}")
+    return MappingProxyType({**profiles, **{names[path.name]: _load(path) for path in own}})
+
+
+def _load(path: Path) -> WebProfile:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _invalid(str(path), str(error)) from error
+    return read_profile(text, str(path))
 
 
 FOLDER = Path(__file__).with_name("profiles")
 """The files of the profiles, a comment beside each value."""
-PROFILES: Mapping[ProfileName, WebProfile] = load_profiles(FOLDER)
+PROFILES: Profiles = load_profiles(FOLDER)
 GENERAL = PROFILES[ProfileName.GENERAL]

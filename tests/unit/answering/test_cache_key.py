@@ -1,9 +1,12 @@
 from dataclasses import replace
 from datetime import date
+from types import MappingProxyType
 from uuid import UUID
 
 import pytest
 
+from agentic_rag.answering.gate.decide import GateRules
+from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
 from agentic_rag.answering.understood_question import understand
@@ -14,6 +17,8 @@ from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import RagConfig
+from agentic_rag.workspaces.web_access import WebAccess
+from agentic_rag.workspaces.web_profiles import PROFILES, ProfileName, WebProfile
 
 QUESTION = Question(WorkspaceRef(UUID(int=1), UUID(int=2)), "What is the wave limit?")
 CONTEXT = AnswerContext(ReadScope(), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))
@@ -146,3 +151,18 @@ def test_keys_stay_as_they_are_so_that_a_release_finds_what_is_cached(
     question: Question, context: AnswerContext, key: str
 ) -> None:
     assert key_of(question, context)[:16] == key
+
+
+def test_profiles_of_ones_own_bound_the_gate_and_part_the_answers() -> None:
+    own = MappingProxyType({**PROFILES, ProfileName.CODE: WebProfile(3, 1.0, ("docs.example.org",))})
+    coding = replace(CONTEXT, web=WebAccess(allow=True, profile=ProfileName.CODE, seeds=("Acme",)))
+
+    shipped, bound = (replace(coding, profiles=one).bound_gate(GateRules()) for one in (PROFILES, own))
+
+    assert (shipped.wants.newest_days, shipped.not_before) == (30, date(2026, 1, 30))
+    assert (bound.wants, bound.not_before) == (
+        WebProfile(3, 1.0, ("docs.example.org",), ("Acme",)),
+        date(2026, 2, 26),
+    )
+    assert AnswerDefaults(profiles=own).fingerprint != AnswerDefaults().fingerprint
+    assert AnswerDefaults(profiles=dict(PROFILES)).fingerprint == AnswerDefaults().fingerprint

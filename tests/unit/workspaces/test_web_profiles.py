@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured
 from agentic_rag.workspaces.web_access import LONGEST_SEED, MAX_SEEDS, WebAccess
-from agentic_rag.workspaces.web_profiles import FOLDER, GENERAL, PROFILES, WebProfile, load_profiles, read_profile
+from agentic_rag.workspaces.web_profiles import (
+    FOLDER,
+    GENERAL,
+    PROFILES,
+    ProfileName,
+    WebProfile,
+    load_profiles,
+    read_profile,
+    with_own_profiles,
+)
 
 KITES = replace(GENERAL, seeds=("Acme", "Blue Kite", "Oslo"))
 NAMES = st.text(alphabet="ab c", max_size=8)
@@ -111,3 +120,23 @@ def test_a_profile_that_cannot_be_meant_is_refused_by_file_and_value(text: str, 
 def test_a_profile_without_a_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match=r"general\.toml"):
         load_profiles(tmp_path)
+
+
+def test_own_files_take_the_place_of_those_that_come_with_the_product(tmp_path: Path) -> None:
+    assert with_own_profiles(tmp_path / "none", PROFILES) == PROFILES
+    assert with_own_profiles(tmp_path, PROFILES) == PROFILES
+
+    (tmp_path / "code.toml").write_text("newest_days = 14\npreference = 1")
+    (tmp_path / "notes.md").write_text("not a profile")
+
+    own = with_own_profiles(tmp_path, PROFILES)
+    assert own == {**PROFILES, ProfileName.CODE: WebProfile(14, 1.0)}
+
+
+@pytest.mark.parametrize(("name", "text"), [("sales.toml", ""), ("code.toml", "days = 7"), ("general.toml", "\0")])
+def test_an_own_file_that_is_no_profile_is_refused_by_its_path(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+
+    with pytest.raises(Misconfigured, match=name.replace(".", r"\.")) as refused:
+        with_own_profiles(tmp_path, PROFILES)
+    assert refused.value.code == "PROFILE_INVALID"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from agentic_rag.answering.gate.decide import GateRules
@@ -17,7 +17,7 @@ from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.workspaces.settings import RagConfig
 from agentic_rag.workspaces.web_access import WebAccess
-from agentic_rag.workspaces.web_profiles import PROFILES, ProfileName
+from agentic_rag.workspaces.web_profiles import PROFILES, Profiles
 
 _ABOUT_TIME = re.compile(
     r"\b(?:today|now|current(?:ly)?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
@@ -48,6 +48,8 @@ class AnswerContext:
     similarity_exponent: float | None = None
     web: WebAccess = WebAccess()
     organisation_allows_web: bool = False
+    profiles: Profiles = field(default_factory=lambda: PROFILES)
+    """What the names of profiles stand for; told in `defaults` too."""
     model_reads_history: bool = False
     """A model rewrites follow-ups, so the answer depends on the whole conversation, not on the rules' rewrite alone."""
 
@@ -59,14 +61,14 @@ class AnswerContext:
     def bound_gate(self, rules: GateRules) -> GateRules:
         """The rules of the process, with the policy, the knob and the profile of the workspace."""
         policy = WebPolicy(self.organisation_allows_web, self.web.allow)
-        wants = replace(PROFILES[self.web.profile], seeds=self.web.seeds)
+        wants = replace(self.profiles[self.web.profile], seeds=self.web.seeds)
         not_before = None if wants.newest_days is None else self.today - timedelta(days=wants.newest_days)
         return replace(rules, policy=policy, care=self.web.care, wants=wants, not_before=not_before)
 
 
-def is_about_time(question: str, profile: ProfileName = ProfileName.GENERAL) -> bool:
-    """True when the answer may change with the day."""
-    need = find_time_need(question, PROFILES[profile].newest_days)
+def is_about_time(question: str, newest_days: int | None = None) -> bool:
+    """True when the answer may change with the day. `newest_days`: those of the workspace's profile."""
+    need = find_time_need(question, newest_days)
     return _ABOUT_TIME.search(question) is not None or need.days is not None
 
 
@@ -94,7 +96,9 @@ def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
         context.defaults,
         " ".join(map(repr, (context.support_threshold, *context.kind_thresholds))),
         " ".join(map(repr, (context.rag_config, *filter(None, (context.similarity_exponent,))))),
-        context.today.isoformat() if is_about_time(question.text, context.web.profile) else "",
+        context.today.isoformat()
+        if is_about_time(question.text, context.profiles[context.web.profile].newest_days)
+        else "",
         # Nothing where the web is closed, as above.
         *((repr((context.organisation_allows_web, context.web)),) if context.is_web_known else ()),
     ).hex()
