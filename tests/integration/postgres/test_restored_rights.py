@@ -217,6 +217,8 @@ async def test_rights_that_were_narrowed_after_a_backup_are_narrow_when_it_is_re
         restored = await transaction.workspaces.get(workspace.workspace_id)
         flags = (await transaction.organisations.current()).settings.flags
         left = await transaction.sources.all(workspace)
+        wanted = AuditFilter(actor=RESTORE_ACTOR, action="document.access")
+        told_of = {one.subject: one.detail for one in (await transaction.audit.page(PageRequest(10), wanted)).items}
         keys = [one.provider for one in await transaction.providers.keys()]
         sees_gone = [
             await transaction.access.sees(workspace, documents["gone"], ReadIdentity((one,))) for one in (ADA, BOB)
@@ -225,6 +227,17 @@ async def test_rights_that_were_narrowed_after_a_backup_are_narrow_when_it_is_re
     assert (restored.readers, restored.writers) == ((ADA,), (ADA,))
     assert (flags, left, keys) == (frozenset(), [], [Provider.GEMINI])
     assert sees_gone == [False, True]
+    named = {path: told_of[str(document)] for path, document in documents.items() if str(document) in told_of}
+    assert {
+        (path, one["before"], one["after"]) for path, one in named.items() if path in ("narrowed", "handed-over")
+    } == {
+        ("narrowed", "readers: everyone; writers: ; owner: test", "readers: user:ada; writers: ; owner: test"),
+        (
+            "handed-over",
+            "readers: everyone; writers: user:ada,user:bob; owner: test",
+            "readers: everyone; writers: user:bob; owner: user:ada",
+        ),
+    }
     assert (told.documents, told.narrowed.documents) == (1, 5)
     assert replace(told.narrowed, documents=0) == NarrowedRights(workspaces=1, sources=1, provider_keys=1, flags=1)
     assert (again.documents, again.narrowed) == (0, NarrowedRights())

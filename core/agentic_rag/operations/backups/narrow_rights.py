@@ -9,6 +9,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
+from agentic_rag.documents.document_access import list_in_audit
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.limits import SpendingLimits
@@ -210,10 +211,13 @@ class NarrowRights:
             async with self._database.transaction(workspace.org_id) as transaction:
                 for document in concerned[start : start + _IN_ONE_TRANSACTION]:
                     rights = _rights_of(listed[document.document_id], document)
+                    before = await _access_text(transaction, document)
                     if await narrow_document(transaction, document, rights):
                         narrowed += 1
-                        act = AuditAction.SET_DOCUMENT_ACCESS
-                        await self._audit(transaction, act, workspace, document.document_id)
+                        act, key = AuditAction.SET_DOCUMENT_ACCESS, document.document_id
+                        now = await transaction.documents.get(workspace, key) or document
+                        told = {"before": before, "after": await _access_text(transaction, now)}
+                        await self._audit(transaction, act, workspace, key, **told)
         return narrowed
 
     async def _differing(
@@ -245,6 +249,13 @@ class NarrowRights:
         **detail: str | bool,
     ) -> None:
         await audit(transaction, self._telemetry, action, workspace, subject, RESTORE_ACTOR, **detail)
+
+
+async def _access_text(transaction: Transaction, document: Document) -> str:
+    """Readers, writers and owner of a document in an entry of the audit log."""
+    sets = await transaction.access.principals(document.workspace, [document.access_id])
+    readers = list_in_audit(sets.get(document.access_id, PUBLIC_PRINCIPALS))
+    return f"readers: {readers}; writers: {','.join(document.writers)}; owner: {document.uploaded_by}"
 
 
 def _newest(records: Iterable[Listed], kind: type[T], names: Callable[[T], Sequence[UUID]]) -> dict[UUID, T]:
