@@ -3,7 +3,7 @@
 import { Part, faultNote, html, icon, nothing, waiting } from "./element.js";
 import { change, graphql } from "./api.js";
 import { defanged, dollars, duration, plural, sentence, words } from "./format.js";
-import { FEEDBACK_REASONS, FLAGS, OUTCOMES, REASONS, placeOf } from "./outcomes.js";
+import { FEEDBACK_REASONS, FLAGS, OUTCOMES, placeOf } from "./outcomes.js";
 import { EXPLAIN, FEEDBACK, FIND_PASSAGES } from "../operations/ask.js";
 import { SAVE_QUESTION } from "../operations/saved.js";
 import "./source.js";
@@ -44,10 +44,10 @@ class RagAnswer extends Part {
     return html`<article class="answer">
       <p class="outcome ${outcome.tone}">
         <span class="chip ${outcome.tone}">${outcome.word}</span>
-        <span>${outcome.text}</span>
+        <span>${(run.answer && run.abstention?.explanation) || outcome.text}</span>
       </p>
       ${run.answer ? html`<div class="text">${this.text(run.answer)}</div>` : nothing}
-      ${this.abstention()}
+      ${run.answer ? nothing : this.abstention()}
       ${run.degraded.length
         ? html`<p class="note warn">
             Answered without: ${run.degraded.map(words).join(", ")}. The answer may be less complete than usual.
@@ -123,7 +123,7 @@ class RagAnswer extends Part {
     const given = this.run.abstention;
     if (!given) return nothing;
     return html`<div class="abstention">
-      <p><strong>${REASONS[given.reason] ?? sentence(given.reason)}</strong> ${given.explanation}</p>
+      <p>${given.explanation}</p>
       ${given.nearest.length
         ? html`<h3>Nearest passages</h3>
             <ol class="citations">

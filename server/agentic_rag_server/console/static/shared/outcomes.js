@@ -21,18 +21,6 @@ export const OUTCOMES = {
   ABSTAINED: { tone: "bad", word: "No answer", text: "Your documents do not answer this, so nothing was made up." },
 };
 
-export const REASONS = {
-  BUDGET: "The budget is spent.",
-  DEPENDENCY: "A service that the answer needs did not work.",
-  LOW_SUPPORT: "The passages found support no answer.",
-  NOT_ESTABLISHED: "It is not established that the text found answers the question.",
-  NOT_STATED: "The passages are about the subject, but do not state what is asked.",
-  NO_EVIDENCE: "Nothing in the workspace is about this.",
-  OTHER_LANGUAGE: "The passages found are in another language than the question. Ask in the language of the documents.",
-  POLICY: "The rules of this workspace do not allow it.",
-  UNDERSPECIFIED: "Several things could be meant.",
-};
-
 export const FEEDBACK_REASONS = {
   WRONG: "It states what is not so",
   WRONG_SOURCE: "The source does not establish it",
