@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.integration.jobs.data_plane import DataPlane, Hold, until
+from tests.integration.jobs.data_plane import QUICK, DataPlane, Hold, until
 from tests.line import Line
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.jobs.job import EXCUSED, Job, JobAttempt, JobState
+from agentic_rag.jobs.job import EXCUSED, Job, JobAttempt, JobState, RetryPolicy
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+TIMINGS = replace(QUICK, lease=2.0)
+"""On a busy machine a worker must find time to renew a lease before it lapses."""
+ATTEMPTS = RetryPolicy(attempts=2, backoff_ms=10)
 
 
 @dataclass
@@ -40,9 +44,9 @@ async def workers(plane: DataPlane) -> AsyncIterator[list[FarWorker]]:
             stack.push_async_callback(line.cut)
             parts = urlsplit(line.url)
             url = parts._replace(netloc=f"{login}@{parts.netloc}").geturl()
-            far = DataPlane(url, plane.redis_url, plane.blob_root, workspace=plane.workspace)
+            far = DataPlane(url, plane.redis_url, plane.blob_root, retry_policy=ATTEMPTS, workspace=plane.workspace)
             stack.push_async_callback(far.aclose)
-            await stack.enter_async_context(far.worker())
+            await stack.enter_async_context(far.worker(timings=TIMINGS))
             made.append(FarWorker(far, line, far.hold_embedder()))
         yield made
         for one in made:
@@ -86,7 +90,7 @@ async def test_after_an_outage_a_worker_takes_its_own_lease_again(
 
     for one in workers:
         await one.line.cut()
-    lapsed = "SELECT bool_and(lease_until < clock_timestamp() - interval '1 second') FROM rag_jobs"
+    lapsed = "SELECT bool_and(lease_until < clock_timestamp() - interval '2 seconds') FROM rag_jobs"
     await until(lambda: value(plane, lapsed), "the lease has lapsed for as long as it lasts")
     for one in workers:
         await one.line.mend()
@@ -104,7 +108,7 @@ async def test_lapses_of_workers_that_live_on_use_up_no_attempt(
     """More of them than a job has attempts, each worker cut off for itself."""
     (folder / "a.md").write_text("Water flows.")
     await plane.sync(folder)
-    lapses = plane.retry_policy.attempts + 1
+    lapses = ATTEMPTS.attempts + 1
     for lapse in range(1, lapses + 1):
         holder = await who_is_at_it(workers)
         await holder.line.cut()
