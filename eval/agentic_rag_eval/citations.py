@@ -10,6 +10,7 @@ from agentic_rag.language.sentences import sentence_spans
 _MARKED = re.compile(r"(.*?)(?: \[\d+\])* ((?:\[\d+\])+)(?=\s|\Z)", re.DOTALL)
 """A sentence and its markers. Numbers in brackets before them are the source's own."""
 _MARKER = re.compile(r"\[(\d+)\]")
+_NUMBERS = re.compile(r"\[([\d,;–-]+)\]")
 _LAYOUT = re.compile(r"[*_`|]|(?<!\S)[-—–](?=\s)|[:;.](?=[\s*_`|]|\Z)|\s")
 
 
@@ -61,5 +62,7 @@ def _rows_of(quote: str) -> Iterator[str]:
 
 
 def _folded(text: str) -> str:
-    """The text without spaces and marks of layout; a link that was made harmless is whole again."""
-    return _LAYOUT.sub("", text.replace("[:]", ":").replace("[.]", "."))
+    """The text without spaces and marks of layout; a link that was made harmless is whole again, and a source's own
+    numbers in square brackets stand in round ones, as answers may show them.
+    """
+    return _NUMBERS.sub(r"(\1)", _LAYOUT.sub("", text.replace("[:]", ":").replace("[.]", ".")))

@@ -11,6 +11,7 @@ from tests.quality.citations import citation_rows, judge
 from tests.unit.cli.product import answered
 
 from agentic_rag.answering.answer import Answer, TextSpan
+from agentic_rag_eval.citations import covered
 
 SOURCE = "Preface. Oona Pellgrave signs off the audit. Mr. Tam flies. He lands at noon.[7] The end."
 FIRST, SECOND = "Oona Pellgrave signs off the audit.", "Mr. Tam flies. He lands at noon.[7]"
@@ -59,6 +60,19 @@ def test_a_right_answer_holds_both_rows() -> None:
 
 def test_what_the_product_says_of_its_citations_is_not_read() -> None:
     assert misses(with_first(right(), verified=False)) == []
+
+
+def test_a_reference_of_the_source_may_be_shown_in_round_brackets_and_must_be_the_same() -> None:
+    quotes = {1: "It fell in Kenya [2], in Peru [3]. Nobody knows why."}
+
+    assert covered("It fell in Kenya (2), in Peru (3). Nobody knows why. [1]", quotes) == [1.0, 1.0]
+    assert covered("It fell in Kenya (3), in Peru (2). Nobody knows why. [1]", quotes) == [0.0, 1.0]
+
+
+def test_a_reference_of_the_source_in_square_brackets_counts_as_a_marker() -> None:
+    answer = replace(right(), text=f"{FIRST} [1] Mr. Tam [9] flies. He lands at noon.[7] [2]")
+
+    assert "citation validity" in misses(answer)
 
 
 @pytest.mark.parametrize("lie", LIES)
