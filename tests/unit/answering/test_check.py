@@ -1,6 +1,7 @@
 from dataclasses import replace
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -172,3 +173,20 @@ def test_a_marker_behind_code_stands_on_a_line_of_its_own() -> None:
     code = _sentence("The master decides.", "On macOS:\n\n```sh\nbrew install larder\n```")
 
     assert compose([code]).text == f"{code.text}\n[1]"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("It fell in Kenya [2], in Peru [3] [4].", "It fell in Kenya (2), in Peru (3) (4)."),
+        ("It was seen before ([2, 3]; [5–7]).", "It was seen before ((2, 3); (5–7))."),
+        ("[1] is the file.", "(1) is the file."),
+        ("The first is values[0].", "The first is values[0]."),
+        ("Run:\n\n```py\nprint([1])\n```", "Run:\n\n```py\nprint([1])\n```"),
+    ],
+)
+def test_a_number_of_the_source_in_brackets_does_not_look_like_a_marker_of_the_answer(said: str, shown: str) -> None:
+    composed = compose([_sentence("The master decides.", said)] * 2)
+
+    assert composed.text[: composed.spans[0].end - len("[1]")].rstrip() == shown
+    assert [composed.text[one.start : one.end].rstrip()[-3:] for one in composed.spans] == ["[1]", "[2]"]

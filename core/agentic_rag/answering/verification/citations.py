@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,9 @@ from agentic_rag.answering.extraction.text_units import FENCES, UnitKind
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
 from agentic_rag.language.prompt_injection import find_suspicions
 from agentic_rag.retrieval.candidates import Passage
+
+_NUMBERS = re.compile(r"(?<![^\s(\]])\[(\d{1,4}(?: ?[,;–-] ?\d{1,4})*)\]")
+"""Numbers in square brackets that stand by themselves: a source's references. `values[3]` is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +54,27 @@ def matches(sentence: DraftSentence, passages: Sequence[Passage], stored: Revisi
 
 
 def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
-    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items have lines of their own."""
+    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items have lines of their own. A source's
+    own numbers in square brackets get round ones, outside of code: beside markers they would name other citations.
+    """
     pieces: list[str] = []
     spans: list[TextSpan] = []
     marked: list[tuple[int, ...]] = []
     length = count = 0
     for sentence in sentences:
         own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.TITLED) and len(sentences) > 1
+        is_code = any(sentence.text.count(fence) > 1 for fence in FENCES)
+        text = sentence.text if is_code else _NUMBERS.sub(r"(\1)", sentence.text)
         lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
-        if pieces and (sentence.kind is UnitKind.LIST or own_line is False) and "\n" in sentence.text:
+        if pieces and (sentence.kind is UnitKind.LIST or own_line is False) and "\n" in text:
             lead = "\n"
         if pieces and not own_line and pieces[-1].startswith(("\n- ", "- ")):
             lead = "\n"
         markers = tuple(range(count + 1, count + 1 + len(quotes_of(sentence))))
         count += len(markers)
         # A fence with a marker behind it would not close its code.
-        gap = "\n" if sentence.text.endswith(FENCES) else " "
-        piece = f"{lead}{sentence.text}{gap}" + "".join(f"[{one}]" for one in markers)
+        gap = "\n" if text.endswith(FENCES) else " "
+        piece = f"{lead}{text}{gap}" + "".join(f"[{one}]" for one in markers)
         spans.append(TextSpan(length + len(lead), length + len(piece)))
         marked.append(markers)
         pieces.append(piece)

@@ -64,28 +64,35 @@ class RagAnswer extends Part {
     </article>`;
   }
 
+  // Markers are what ends a cited sentence: other numbers in brackets are words of the source.
   text(answer) {
-    const known = new Map(this.run.citations.map((one) => [one.marker, { ...one, isNumbered: true }]));
+    const letters = [...answer]; // Spans count code points.
+    const { citations } = this.run;
+    const ends = [...new Set(citations.flatMap((one) => one.answerSpans.map((span) => span.end)))].sort((a, b) => a - b);
     const parts = [];
     let from = 0;
-    for (const found of answer.matchAll(MARKER)) {
-      const citation = known.get(Number(found[1]));
-      if (!citation) continue;
-      parts.push(answer.slice(from, found.index));
-      parts.push(
-        html`<button
-          class="marker"
-          aria-label="Source ${citation.marker}: ${citation.title}, ${placeOf(citation)}"
-          title="${citation.title}, ${placeOf(citation)}"
-          @click=${() => this.open(citation)}
-        >
-          ${citation.marker}
-        </button>`,
-      );
-      from = found.index + found[0].length;
+    for (const end of ends) {
+      const said = letters.slice(from, end).join("");
+      const [markers] = said.match(/(?:\[\d+\])*$/);
+      parts.push(said.slice(0, said.length - markers.length));
+      for (const [, marker] of markers.matchAll(MARKER)) {
+        parts.push(this.marker({ ...citations.find((one) => one.marker === Number(marker)), isNumbered: true }));
+      }
+      from = end;
     }
-    parts.push(answer.slice(from));
+    parts.push(letters.slice(from).join(""));
     return parts;
+  }
+
+  marker(citation) {
+    return html`<button
+      class="marker"
+      aria-label="Source ${citation.marker}: ${citation.title}, ${placeOf(citation)}"
+      title="${citation.title}, ${placeOf(citation)}"
+      @click=${() => this.open(citation)}
+    >
+      ${citation.marker}
+    </button>`;
   }
 
   citation(one) {
