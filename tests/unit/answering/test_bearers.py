@@ -38,6 +38,18 @@ async def test_each_bearer_of_a_name_is_a_line_that_says_what_it_is_and_its_valu
     assert all(one.verified for one in answer.citations)
 
 
+async def test_the_value_need_not_stand_beside_the_name() -> None:
+    answer = await asked(
+        "What is the population of Ashcombe Mill?",
+        "Ashcombe Mill is a village in Marle County. Ashcombe Mill burned in 1854. The population was 681 in 2010.",
+        "Ashcombe Mill is a weaving shed near Brenning. Ashcombe Mill burned in 1901. Its population of bats was 55.",
+    )
+
+    assert answer.outcome is Outcome.UNDERSPECIFIED
+    assert "population was 681" in answer.text
+    assert "bats was 55" in answer.text
+
+
 @pytest.mark.parametrize(
     "other",
     [

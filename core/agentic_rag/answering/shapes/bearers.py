@@ -16,6 +16,7 @@ from agentic_rag.answering.extraction.contradiction import contradicts, is_chang
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.subquery import terms_of
+from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
 from agentic_rag.answering.shapes.question_kind import QuestionKind
@@ -199,7 +200,9 @@ def _introduction(
 def _sides(tellings: Sequence[_Telling], part: Subquery, passages: Sequence[Passage]) -> list[_Side]:
     """What answers best about one thing, and the best sentence of another document that contradicts it."""
     answers = [(telling, unit) for telling in tellings for unit in telling.units if unit.fits]
-    answers.sort(key=lambda one: -one[1].score)
+    # The document is about the thing: a sentence of it need not name it again.
+    asked = ~part.name_mask
+    answers.sort(key=lambda one: (-weight_of(one[1].mask & asked, part.terms), -one[1].score))
     for telling, unit in answers[1:]:
         if telling is not answers[0][0] and _contradict(answers[0][1], unit, part, passages):
             return [answers[0], (telling, unit)]
