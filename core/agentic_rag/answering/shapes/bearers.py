@@ -66,9 +66,13 @@ class _Introduction:
     particulars: frozenset[tuple[str | float | None, ...]]
 
     def may_be(self, other: _Introduction) -> bool:
-        """True where neither name tells more than the other one, both are of one kind and nothing tells them apart."""
+        """True where both are of one kind and nothing tells them apart."""
+        return bool(self.kinds & other.kinds) and not self.is_told_from(other)
+
+    def is_told_from(self, other: _Introduction) -> bool:
+        """True where the names tell the things apart, or dates and figures of which none is of both."""
         are_apart = bool(self.particulars and other.particulars) and self.particulars.isdisjoint(other.particulars)
-        return bool(self.kinds & other.kinds) and not are_apart and not self.is_of_other_name(other)
+        return are_apart or self.is_of_other_name(other)
 
     def is_of_other_name(self, other: _Introduction) -> bool:
         """True where each subject has a term that the other lacks."""
@@ -119,6 +123,7 @@ def find_bearers(
         return Bearers()
     units = [unit for unit in held.all_units() if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded]
     answered = [sides for one in _bearers(part, names, units, passages) if (sides := _sides(one, part, passages))]
+    answered = [one for one in answered if _answers(one[0], [other[0] for other in answered if other is not one], part)]
     is_conflicting = any(len(sides) > 1 for sides in answered) or any(
         _is_defined_otherwise(one[0], other[0], part, passages) for one, other in combinations(answered, 2)
     )
@@ -207,6 +212,15 @@ def _sides(tellings: Sequence[_Telling], part: Subquery, passages: Sequence[Pass
         if telling is not answers[0][0] and _contradict(answers[0][1], unit, part, passages):
             return [answers[0], (telling, unit)]
     return answers[:1]
+
+
+def _answers(one: _Side, others: Sequence[_Side], part: Subquery) -> bool:
+    """False for what lacks the noun that is asked for where another one has it, and only what is said of the name tells
+    the two apart: a second text about one thing may call it something else.
+    """
+    return not part.target_mask & ~one[1].mask or all(
+        one[0].introduction.is_told_from(other[0].introduction) for other in others if other[1].mask & part.target_mask
+    )
 
 
 def _contradict(one: CandidateUnit, other: CandidateUnit, part: Subquery, passages: Sequence[Passage]) -> bool:
