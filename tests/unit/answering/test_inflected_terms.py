@@ -14,6 +14,7 @@ from agentic_rag.answering.plan import AnswerType
         ("Wohin geht der Antrag auf Urlaub?", "Ein Urlaubsantrag geht an die Leitung."),
         ("Was kostet ein Flug?", "Flüge kosten 80 Euro."),
         ("Wer kann einen gesperrten Anschluss wieder freischalten?", "Gesperrte Anschlüsse werden freigeschaltet."),
+        ("Wie schwer ist die Säge?", "Gewicht der Säge: 74 kg"),
         ("Wo ist das Lager?", "Die Tür des Lagers ist grün."),
         ("¿Cuántas habitaciones tiene el hotel?", "Cada habitación del hotel tiene balcón."),
     ],

@@ -224,3 +224,16 @@ def test_editions_are_long_documents_whose_titles_name_a_period():
     assert not are_editions(PASSAGES[:1])
     assert not are_editions([passage(SALES, 1, "Notes"), passage(TALK, 2, "Notes")])
     assert not are_editions([])
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What were the net sales of Harbour's competitors in the second quarter of 2023?", "“competitors”"),
+        ("What were the average net sales of competitors?", "“competitors”"),
+        ("What were the net sales of Harbour's segments in the second quarter of 2023?", None),
+        ("What were the net sales of Harbour's ferry segment in the second quarter of 2023?", None),
+    ],
+)
+def test_whoever_else_a_measure_is_asked_of_must_be_named(question: str, expected: str | None) -> None:
+    assert missing(question, 0, kind=AnswerType.FIGURE) == expected

@@ -69,7 +69,10 @@ def _forms(word: str, table: WordTable) -> tuple[str, ...]:
     stem = table.stem(word)
     folded = table.fold(stem)
     joined = {f"{prefix}{stem}" for prefix in table.word_prefixes}
-    return tuple(sorted({word, stem, folded, *joined, *_umlauts(folded, table), *_separable_forms(stem, table)}))
+    measured = table.measured_by.get(stem, ())
+    return tuple(
+        sorted({word, stem, folded, *joined, *measured, *_umlauts(folded, table), *_separable_forms(stem, table)})
+    )
 
 
 def _separable_forms(stem: str, table: WordTable) -> set[str]:

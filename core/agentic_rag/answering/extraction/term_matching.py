@@ -52,6 +52,15 @@ _SHORTEST_ROOT = 4
 """Letters that stay: noisi-er and suppli-er, not oft-en."""
 
 
+_MEASURED_BY: Mapping[str, tuple[str, ...]] = {
+    "heavi": ("heav", "weigh"), "wide": ("wide", "width"), "deep": ("deep", "depth"), "high": ("high", "height"),
+    "tall": ("tall", "height"),
+}  # fmt: skip
+"""The stems of adjectives that ask for a measure, and what its words begin with: "How wide …?", "Width: 70 cm". "How
+long" asks for times as well.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionTerm:
     """A content term with its share of the question's rarity; all shares of a question sum to 1."""
@@ -75,7 +84,8 @@ def weigh_terms(terms: Iterable[str], rarity: Mapping[str, float]) -> tuple[Ques
     if total <= 0:
         return ()
     return tuple(
-        QuestionTerm(term, _stem(term), _root(_stem(term)), rarity.get(term, 1.0) / total) for term in distinct
+        QuestionTerm(term, _stem(term), _root(_stem(term)), rarity.get(term, 1.0) / total, _MEASURED_BY.get(term, ()))
+        for term in distinct
     )
 
 

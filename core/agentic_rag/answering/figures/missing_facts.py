@@ -35,6 +35,11 @@ from agentic_rag.retrieval.candidates import Passage
 STEM_CHARACTERS = 4
 """Letters by which a measure is known again in words of its family: operations, operational."""
 _OWNER = re.compile(r"\b([A-Z][\w&-]*(?: [A-Z][\w&-]*)*)['’](?:s\b|(?= ))")
+_OF_OTHERS = re.compile(
+    r"\bof (?:(?:[A-Z][\w&-]*['’]s?|its|their|our) (?P<theirs>[a-z]{4,})|"
+    r"(?:the |all |other )?(?P<others>competitors?|rivals?|peers?|suppliers?|customers?))\b"
+)
+"""Of whom a measure is asked beside the company that reports: the sales of its competitors."""
 _WORD = re.compile(r"[\w&-]+")
 _NUMBER = re.compile(r"(?<![A-Za-z])\d+(?:,\d{3})*(?:\.\d+)?")
 _NO_FIGURE = re.compile(
@@ -72,6 +77,7 @@ def find_missing_fact(part: Subquery, passages: Sequence[Passage], sentences: Se
     - each year, in a title or a quote;
     - each other name, in a title or a quote; without a measure in the question any passage will do, and the word for
       what is asked is required as well;
+    - whoever else the measure is asked of, in a title or a quote;
     - the thing counted and the measure, in a quote; where a figure is asked for, one quote states owner, year, measure
       and figure together.
     """
@@ -85,6 +91,7 @@ def find_missing_fact(part: Subquery, passages: Sequence[Passage], sentences: Se
     source = _words(" ".join(told))
     known = _concepts_in(" ".join(told))
     missing += [name for name in _remaining_names(part.text, known) if f" {name.lower()} " not in source]
+    missing += [word for word in _others(part.text) if not _concepts_in(word) <= known]
     missing += [word for word in _target_words(part) if not _matching_concepts(_concepts_in(word), known)]
     if missing:
         return f"“{missing[0]}”"
@@ -217,6 +224,13 @@ def _target_words(part: Subquery) -> list[str]:
         - COMMON_CONCEPTS
     )
     return [word for word in _WORD.findall(part.text) if _concepts_in(word) & asked]
+
+
+def _others(question: str) -> list[str]:
+    """Of whom or of what of the company's a figure of a measure is asked: its competitors, its subsidiaries."""
+    found = _OF_OTHERS.search(question) if asks_how_much(question) else None
+    word = None if found is None else found["theirs"] or found["others"]
+    return [] if word is None or _concepts_in(word) <= COMMON_CONCEPTS else [word]
 
 
 def _remaining_names(question: str, said: frozenset[str]) -> list[str]:

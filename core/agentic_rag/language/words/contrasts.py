@@ -16,6 +16,8 @@ class Pole:
 
     asked: Wording
     said: Wording
+    is_always_said: bool = False
+    """No text answers without saying it: a width without "wide" may be any length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +28,14 @@ class AskedPole:
     others: tuple[Pole, ...]
 
     def is_other(self, said: str, around: str) -> bool:
-        """True for a text that says another side alone, where what stands around it does not say the asked one."""
+        """True for a text that says another side alone, or none where one is always said, and what stands around it
+        does not say the asked one.
+        """
         if self.pole.said.pattern.search(said) or self.pole.said.pattern.search(around):
             return False
-        return any(one.said.pattern.search(said) for one in self.others)
+        if any(one.said.pattern.search(said) for one in self.others):
+            return True
+        return self.pole.is_always_said and _SIZE.pattern.search(said) is None
 
 
 def asked_poles(question: str, table: WordTable | None) -> Iterator[AskedPole]:
@@ -44,11 +50,19 @@ def _pole(said: str, asked: str = "") -> Pole:
     return Pole(Wording(asked or said), Wording(said))
 
 
+def _measure(said: str) -> Pole:
+    return Pole(Wording(said), Wording(said), is_always_said=True)
+
+
 def _asked_when(asking: str, acts: str, prepositions: str) -> str:
     """A question for when something happens, by its verb or by a preposition before the question word."""
     return rf"{prepositions}|(?:{asking})\b(?:(?![.;]).)*{acts}"
 
 
+_SIZE = Wording(
+    r"\bmeasur\w+|\bdimensions?\b|\bsizes?\b|\bmisst\b|\b\w*maße\b|\babmessung\w*|\bmesure\w*|\btaille\b|"
+    r"\bmide\w*|\bmedidas?\b|\btamaño\b|\d ?[x×] ?\d"
+)
 _EN_WHEN = r"\b(?:when|(?:what|which) (?:time|date|day|month|year)|how (?:early|late))"
 _EN_START = r"\b(?:begin(?:s|ning)?|began|starts?|started|opens?|opened|opening|commenc\w+|takes? effect|into force)\b"
 _EN_END = r"\b(?:end(?:s|ed|ing)?|clos(?:es?|ed|ing)|finish\w*|expir\w+|stop(?:s|ped)?|ceas\w+|runs? out)\b"
@@ -82,13 +96,13 @@ _ES_PER = r"(?:\b(?:por|al?|cada|a la|/) ?)"
 _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
     "en": (
         (
-            _pole(r"\bwide|\bwidth|\bbreadth|\bbroad\b"),
+            _measure(r"\bwide|\bwidth|\bbreadth|\bbroad\b"),
             _pole(r"\bhigh\b(?! (?:season|speed|risk|pressure|school|quality|street|level))|\bheights?\b|\btall\b"),
             _pole(r"\bdeep\b|\bdepths?\b"),
             _pole(r"\blong\b|\blengths?\b", r"\bhow long (?:is|are) |\blengths?\b"),
-            _pole(r"\bthick"),
-            _pole(r"\bdiameters?\b"),
-            _pole(r"\bweigh|\bheavy|\bmass\b"),
+            _measure(r"\bthick"),
+            _measure(r"\bdiameters?\b"),
+            _measure(r"\bweigh|\bheavy|\bmass\b"),
         ),
         (
             _pole(
@@ -129,13 +143,13 @@ _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
     ),
     "de": (
         (
-            _pole(r"\bbreit\b|\w*breite\b"),
+            _measure(r"\bbreit\b|\w*breite\b"),
             _pole(r"\bhoch\b|\w*höhe\b"),
             _pole(r"\btief\b|\w*tiefe\b"),
             _pole(r"\blang\b|\w*länge\b"),
             _pole(r"\bdick\b|\w*dicke\b|\b\w*stärke\b"),
-            _pole(r"\w*durchmesser\b"),
-            _pole(r"\bschwer\b|\bwieg\w+|\w*gewicht\b"),
+            _measure(r"\w*durchmesser\b"),
+            _measure(r"\bschwer\b|\bwieg\w+|\w*gewicht\b"),
         ),
         (
             _pole(
@@ -169,13 +183,13 @@ _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
     ),
     "fr": (
         (
-            _pole(r"\blarge\b|\blargeur\b"),
+            _measure(r"\blarges?\b|\blargeur\b"),
             _pole(r"\bhaute?\b|\bhauteur\b"),
             _pole(r"\bprofonde?\b|\bprofondeur\b"),
             _pole(r"\blong(?:ue)?\b|\blongueur\b"),
             _pole(r"\bépais\w*"),
-            _pole(r"\bdiamètre\b"),
-            _pole(r"\bpoids\b|\bpès\w+"),
+            _measure(r"\bdiamètre\b"),
+            _measure(r"\bpoids\b|\bpès\w+"),
         ),
         (
             _pole(r"\bau moins\b|\bminim\w+|\b(?:plus petit|plus bas|plus court)\w*|\bpas moins\b|\bà partir de \d"),
@@ -206,13 +220,13 @@ _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
     ),
     "es": (
         (
-            _pole(r"\banch[ao]s?\b|\banchura\b"),
+            _measure(r"\banch[ao]s?\b|\banchura\b"),
             _pole(r"\balt[ao]s?\b|\baltura\b"),
             _pole(r"\bprofund\w+"),
             _pole(r"\blarg[ao]s?\b|\blongitud\b"),
             _pole(r"\bgrosor\b|\bespesor\b"),
-            _pole(r"\bdiámetro\b"),
-            _pole(r"\bpes[oa]n?\b"),
+            _measure(r"\bdiámetro\b"),
+            _measure(r"\bpes[oa]n?\b"),
         ),
         (
             _pole(r"\bal menos\b|\bcomo mínimo\b|\bmínim[ao]s?\b|\ba partir de \d|\bno menos de\b|\bpor lo menos\b"),

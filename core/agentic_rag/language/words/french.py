@@ -179,4 +179,5 @@ FRENCH = WordTable(
         (Wording(r"\bniveau (?:de bruit|sonore)\b"), LOUDNESS),
         (Wording(r"\blargeur\b|\blongueur\b|\bdiamètre\b|\bépaisseur\b"), LENGTH),
     ),
+    measured_by={"lourd": ("poids",), "p": ("poids",), "pèsent": ("poids",), "haut": ("hauteur",)},
 )  # fmt: skip

@@ -236,4 +236,5 @@ GERMAN = WordTable(
         (Wording(r"\bwie laut\b|\bschallpegel|\bschalldruck"), LOUDNESS),
         (Wording(r"\bwie (?:breit|dick|tief)\b|\b\w*(?:breite|durchmesser|dicke)\b"), LENGTH),
     ),
+    measured_by={"schw": ("gewicht",), "wieg": ("gewicht",), "hoch": ("höhe",)},
 )  # fmt: skip

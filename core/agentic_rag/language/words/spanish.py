@@ -226,4 +226,5 @@ SPANISH = WordTable(
         (Wording(r"\bnivel de ruido\b"), LOUDNESS),
         (Wording(r"\banchura\b|\blongitud\b|\bdiámetro\b|\bgrosor\b|\bespesor\b"), LENGTH),
     ),
+    measured_by={"larg": ("longitud",), "alt": ("altura",)},
 )  # fmt: skip

@@ -139,6 +139,9 @@ class WordTable:
     measures: tuple[tuple[Wording, Wording], ...] = ()
     """How a question names a measure, and the units in which its value stands."""
 
+    measured_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Stems of words that ask for a measure, and what the nouns for it begin with."""
+
     def is_ordinal(self, before: str, text: str, after: int) -> bool:
         """Whether a figure with a full stop is an ordinal, by the word before it and the text from `after` on."""
         return before.lower() in self.before_ordinal or self.after_ordinal.pattern.match(text, after) is not None
