@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -163,4 +164,7 @@ def main() -> None:
     """Entry point of the console script."""
     # A start imports a thousand modules, whose objects stay: to look for garbage among them takes a tenth of it.
     gc.set_threshold(50_000, 20, 50)
+    # Programs that this one starts, those of `multiprocessing` too, take no module from the working directory: it may
+    # be a folder of documents.
+    os.putenv("PYTHONSAFEPATH", "1")
     app(prog_name="rag")

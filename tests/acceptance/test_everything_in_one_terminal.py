@@ -180,3 +180,21 @@ def test_the_demonstration_answers_from_the_sample_and_ingests_it_once_by_any_mo
         "deterministic/hashed-ngrams-v1/384/half",
         "onnx/all-MiniLM-L6-v2/384/half",
     ]
+
+
+def test_no_module_is_taken_from_the_folder_in_which_a_command_is_run(environ: dict[str, str], tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    for name in ("numpy", "json", "selectors", "six", "socket", "strawberry", "struct", "typing", "zipfile"):
+        (folder / f"{name}.py").write_text(f"open({str(told)!r}, 'a').write('{name}')\nraise ImportError\n")
+    (folder / "pump.md").write_text("# Pump\n\nThe pump lifts water.\n")
+    rag = Path(sys.executable).with_name("rag")
+
+    done = subprocess.run(
+        [rag, "ingest", ".", "--workspace", "hostile"],
+        cwd=folder, env=environ | {"RAG_EMBEDDER": "deterministic"}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+    assert not told.exists(), told.read_text()
+    assert done.returncode == 0, done.stdout + done.stderr

