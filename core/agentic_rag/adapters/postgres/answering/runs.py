@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import groupby
 from operator import attrgetter
@@ -123,11 +124,14 @@ class PostgresRunStore:
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
         ordered = sorted(runs, key=lambda run: run.workspace.org_id)
-        for org_id, group in groupby(ordered, key=lambda run: run.workspace.org_id):
+        for org_id, members in groupby(ordered, key=lambda run: run.workspace.org_id):
+            group = list(members)
+            # Beside the event loop, and before the transaction has locks; not one alone, which is waited for.
+            packed = _pack_answers(group) if len(group) == 1 else await asyncio.to_thread(_pack_answers, group)
             async with self._pool.transaction(
                 org_id, settings="" if durable else NOT_DURABLE, is_brief=True
             ) as connection:
-                await self._record(connection, org_id, list(group))
+                await self._record(connection, org_id, group, packed)
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
         return await self._one(GET, workspace, run_id, subject)
@@ -150,14 +154,19 @@ class PostgresRunStore:
         async with self._pool.transaction(workspace.org_id) as connection:
             return await connection.fetchval(COUNT, *workspace.key, *_conditions(wanted))
 
-    async def _record(self, connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> None:
+    async def _record(
+        self, connection: PostgresConnection, org_id: UUID, runs: list[Run], packed: Mapping[int, bytes]
+    ) -> None:
+        """`packed`: the stored form of answers, by the identity of the answer."""
         runs = await hold_threads(connection, org_id, runs)
         named = [collect_document_ids(run.answer) for run in runs]
         redacted = await _redact_erasures(connection, org_id, runs, named)
         await connection.executemany(
             ADD_RUN,
             [
-                self._arguments(after, ids if after is before else collect_document_ids(after.answer))
+                _row(after, ids, packed[id(after.answer)])
+                if after is before
+                else _row(after, collect_document_ids(after.answer), pack(encode(after.answer)))
                 for before, after, ids in zip(runs, redacted, named, strict=True)
             ],
         )
@@ -187,25 +196,6 @@ class PostgresRunStore:
             stages[row["run_id"]].append(value_from(StageRecord, row))
         return [self._run(workspace, row, stages[row["run_id"]]) for row in rows]
 
-    def _arguments(self, run: Run, named: Iterable[UUID]) -> tuple[object, ...]:
-        return (
-            *run.workspace.key,
-            run.run_id,
-            run.trace_id,
-            run.subject,
-            run.question,
-            run.answer.outcome.value,
-            run.cache.value,
-            run.seconds,
-            *_VERSIONS(run.versions),
-            sorted(named, key=_NUMBER),
-            pack(run.stored_answer or encode(run.answer)),
-            run.idempotency_key,
-            run.input_hash,
-            run.created_at,
-            run.turns,
-        )
-
     def _run(self, workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:
         try:
             answer = answer_from(row)
@@ -215,6 +205,32 @@ class PostgresRunStore:
             ) from error
         versions = value_from(RunVersions, row)
         return value_from(Run, row, workspace=workspace, versions=versions, answer=answer, stages=stages)
+
+
+def _pack_answers(runs: Iterable[Run]) -> dict[int, bytes]:
+    """The stored form of each answer, by its identity."""
+    return {id(run.answer): pack(run.stored_answer or encode(run.answer)) for run in runs}
+
+
+def _row(run: Run, named: Iterable[UUID], stored: bytes) -> tuple[object, ...]:
+    """The parameters of `ADD_RUN`."""
+    return (
+        *run.workspace.key,
+        run.run_id,
+        run.trace_id,
+        run.subject,
+        run.question,
+        run.answer.outcome.value,
+        run.cache.value,
+        run.seconds,
+        *_VERSIONS(run.versions),
+        sorted(named, key=_NUMBER),
+        stored,
+        run.idempotency_key,
+        run.input_hash,
+        run.created_at,
+        run.turns,
+    )
 
 
 def _conditions(wanted: RunFilter) -> tuple[object, ...]:
