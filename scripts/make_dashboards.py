@@ -100,7 +100,13 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
     "cost": (
         "Cost",
         [
-            Panel("Dollars an hour", "currencyUSD", [("sum(increase(rag_provider_cost_usd_total[1h]))", "models")]),
+            Panel(
+                "Dollars an hour", "currencyUSD",
+                [
+                    ("sum(increase(rag_provider_cost_usd_total[1h]))", "models"),
+                    ("sum by (kind) (increase(rag_web_cost_usd_total[1h]))", "{{kind}}"),
+                ],
+            ),
             Panel(
                 "Ceilings, share used of the one used most", "percentunit",
                 [("max by (scope, ceiling) (rag_budget_share)", "{{scope}} {{ceiling}}")],

@@ -169,7 +169,7 @@ def product(migrated_database: str) -> Iterator[Product]:
             "DATABASE_READ_URL": "postgresql://nobody@127.0.0.1:1/none",
             "AGENTIC_RAG_RATE_LIMITS": f"asks={ASKS}",
             "AGENTIC_RAG_SCHEDULE": "canaries_minutes=0.1",
-            "AGENTIC_RAG_SEARCH": f"file:{results}",
+            "AGENTIC_RAG_SEARCH": f"file:{results}?usd=0.01",
             "AGENTIC_RAG_JWKS_URL": issuer.url,
             "AGENTIC_RAG_JWT_ISSUER": ISSUER,
             "AGENTIC_RAG_JWT_AUDIENCE": AUDIENCE,
@@ -182,7 +182,7 @@ def product(migrated_database: str) -> Iterator[Product]:
         }
         ports = [str(free_port()) for _ in range(2)]
         started = [start(environ, "serve")]
-        environ["AGENTIC_RAG_SEARCH"] += "?without=docs.example.com"
+        environ["AGENTIC_RAG_SEARCH"] += "&without=docs.example.com"
         started += [start(environ | {"AGENTIC_RAG_WORKER_METRICS_PORT": port}, "worker") for port in ports]
         workers = {f"http://127.0.0.1:{port}": child for port, child in zip(ports, started[1:], strict=True)}
         http = exits.enter_context(client_of(environ["AGENTIC_RAG_PORT"]))

@@ -89,7 +89,8 @@ async def test_a_workspace_that_is_spent_leaves_the_others_alone(adapter: Backen
 async def test_the_price_of_a_search_counts_against_the_dollars(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await limit(adapter, workspace, SpendingLimits(day_usd=0.012), all_of_it=True)
-    web = envelope(adapter)
+    telemetry = RecordingTelemetry()
+    web = WebEnvelope(adapter.database, SystemClock(), telemetry)
 
     for _ in range(2):
         await web.reserve(workspace, UsageKind.SEARCH, "brave", usd=0.005)
@@ -100,6 +101,8 @@ async def test_the_price_of_a_search_counts_against_the_dollars(adapter: Backend
     async with adapter.database.transaction(workspace.org_id) as transaction:
         [line] = await transaction.usage.between(*[SystemClock().now().date()] * 2)
     assert (line.calls, line.key.kind, line.cost_usd) == (2, "search", 0.01)
+    spent = [value for (name, _), value in telemetry.counters.items() if name == "rag_web_cost_usd_total"]
+    assert spent == [0.01]
 
 
 async def test_the_metrics_show_the_ceiling_that_is_used_most(adapter: Backend) -> None:

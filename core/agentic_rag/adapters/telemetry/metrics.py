@@ -149,6 +149,12 @@ METRICS: tuple[Metric, ...] = (
         ("kind", "outcome"),
     ),
     Metric(
+        "rag_web_cost_usd_total",
+        MetricKind.COUNTER,
+        "Money spent on calls of the web, in US dollars, by the price that AGENTIC_RAG_SEARCH states.",
+        ("kind",),
+    ),
+    Metric(
         "rag_search_requests_total",
         MetricKind.COUNTER,
         "Searches of the web, by how they ended (`ok` or an error code).",

@@ -84,6 +84,8 @@ class WebEnvelope:
             self._telemetry.event("rag_web_refused", code=error.code, kind=kind.value, reason=error.message)
             raise
         self._telemetry.count("rag_web_calls_total", calls, kind=kind.value, outcome="reserved")
+        if usd:
+            self._telemetry.count("rag_web_cost_usd_total", usd * calls, kind=kind.value)
         for told, limit in recorded.items():
             self._told.add(told)
             if limit is not None:
