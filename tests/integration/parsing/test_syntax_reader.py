@@ -10,12 +10,16 @@ import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from uuid import UUID
 
 import pytest
 from tests.integration.parsing.test_process_parser import children
 
 from agentic_rag.adapters.parsing.process.syntax_reader import SYNTAX_LIMITS, SyntaxReader
+from agentic_rag.erasure.process_memory import ProcessMemory
 from agentic_rag.language.symbols import Definition
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 CODE = 'def start():\n    return "é"\n'
 FOUND = (Definition("start", 0, len(CODE) - 1),)
@@ -95,3 +99,20 @@ async def test_nobody_waits_longer_than_said_and_the_process_starts_all_the_same
     finally:
         await reader.aclose()
     assert children() == before
+
+
+async def test_texts_that_are_dropped_for_good_are_in_no_process_that_read_them() -> None:
+    memory = ProcessMemory()
+    reader = SyntaxReader(reading=partial(memory.reading, None), wait_seconds=PATIENT)
+    memory.is_ended_by(reader.end_children)
+    before = children()
+    try:
+        assert await reader("pump.py", CODE) == FOUND
+        assert len(children() - before) == 1
+
+        await memory.drop_for_good(WorkspaceRef(UUID(int=1), UUID(int=2)))
+
+        assert children() == before
+        assert await reader("pump.py", CODE) == FOUND
+    finally:
+        await reader.aclose()
