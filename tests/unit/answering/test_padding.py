@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.padding import without_padding
+from agentic_rag.answering.evidence.padding import cut_to_values, without_padding
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
@@ -64,3 +64,33 @@ def test_what_has_no_word_of_the_question_does_not_stay_but_what_leans_on_the_an
     said = [SAID[0], DraftSentence(0, 1, 0, len(beside), beside, UnitKind.PROSE, 1.0)]
     read = [unit(0, 4.0), replace(unit(1, -5.0), end=len(beside))]
     assert without_padding(PART, said, passages, read) == tuple(said if stays else said[:1])
+
+
+@pytest.mark.parametrize(
+    ("question", "odds", "cut"),
+    [
+        ("What does a belt cost?", (-2.0, 3.0, -1.0), "A belt costs 48 pounds."),
+        ("When does it begin?", (-2.0, -1.0, 3.0), "A belt costs 48 pounds. It begins on 3 May."),
+        ("What does a belt cost?", (-2.0, -0.5, -1.0), None),
+        ("What does a belt cost?", (3.0, -0.5, -1.0), None),
+        ("Why is the belt replaced?", (-2.0, 3.0, -1.0), None),
+        ("What does a belt cost?", (None, None, None), None),
+    ],
+    ids=["the second", "it leans on the one before", "none answers", "no value", "no value asked", "not judged"],
+)
+def test_a_quote_is_cut_to_the_sentence_with_the_value(
+    question: str, odds: tuple[float | None, ...], cut: str | None
+) -> None:
+    said = ("The belt is replaced with the drum.", "A belt costs 48 pounds.", "It begins on 3 May.")
+    text = " ".join(said)
+    starts = [text.index(one) for one in said]
+    units = [
+        replace(unit(0, one), start=at, end=at + len(sentence))
+        for one, at, sentence in zip(odds, starts, said, strict=True)
+    ]
+    part = build_subquery(question, detect_answer_type(question), {})
+    quote = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    (shown,) = cut_to_values([quote], {0: (part, units)}, [passage(1, "Belts", text)])
+    assert shown.text == (text if cut is None else cut)
+    assert text[shown.start : shown.end] == shown.text
+    assert cut_to_values([quote], {}, [passage(1, "Belts", text)]) == (quote,)

@@ -1,15 +1,19 @@
-"""Which sentences of an answer stand beside the one that answers and say nothing of what is asked."""
+"""Which sentences of an answer stand beside the one that answers and say nothing of what is asked, and quotes without
+them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agentic_rag.answering.evidence.stated import texts_of
-from agentic_rag.answering.extraction.answer_type_match import gives_reason
+from agentic_rag.answering.extraction.answer_type_match import gives_reason, states_answer
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, depends_on_previous
-from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
 from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -35,6 +39,53 @@ def without_padding(
         if (own is not None and own > EVEN_ODDS)
         or (passages[one.passage].chunk.document_id == home and (own is None or not _is_besides(part, one, passages)))
     )
+
+
+def cut_to_values(
+    sentences: Sequence[DraftSentence],
+    asked: Mapping[int, tuple[Subquery, Sequence[CandidateUnit]]],
+    passages: Sequence[Passage],
+) -> tuple[DraftSentence, ...]:
+    """The sentences, those cut that quote more than the value which their part asks for; `asked` has the parts with the
+    units that were read. Those of no part there stay as they are.
+    """
+    return tuple(
+        _cut_to_value(asked[one.part][0], one, passages, asked[one.part][1]) if one.part in asked else one
+        for one in sentences
+    )
+
+
+def _cut_to_value(
+    part: Subquery, sentence: DraftSentence, passages: Sequence[Passage], units: Sequence[CandidateUnit]
+) -> DraftSentence:
+    """A quote of several sentences cut to the one that a model finds likeliest to answer, with those that it leans on,
+    where a value is asked for and that sentence states one; any other quote as it is.
+    """
+    text = passages[sentence.passage].chunk.text[sentence.start : sentence.end]
+    judged = [
+        unit
+        for unit in units
+        if unit.odds is not None
+        and unit.passage == sentence.passage
+        and sentence.start <= unit.start
+        and unit.end <= sentence.end
+    ]
+    best = max(judged, key=lambda unit: unit.odds or EVEN_ODDS, default=None)
+    is_prose = sentence.text == text and not sentence.more_quotes
+    if best is None or (best.odds or EVEN_ODDS) <= EVEN_ODDS or not is_prose or part.answer_type not in VALUES:
+        return sentence
+    start, end = best.start - sentence.start, best.end - sentence.start
+    if not states_answer(text[start:end], part.answer_type, part.text):
+        return sentence
+    spans = list(sentence_spans(text, table_of(part.text)))
+    held = [place for place, span in enumerate(spans) if span[0] < end and start < span[1]]
+    if not held:
+        return sentence
+    first = held[0]
+    while first > 0 and depends_on_previous(text[slice(*spans[first])]):
+        first -= 1
+    start, end = spans[first][0], spans[held[-1]][1]
+    return replace(sentence, start=sentence.start + start, end=sentence.start + end, text=text[start:end])
 
 
 def _is_besides(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:

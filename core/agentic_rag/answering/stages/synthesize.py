@@ -31,7 +31,7 @@ from agentic_rag.answering.evidence.other_slot import (
     tells_of_plan,
 )
 from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
-from agentic_rag.answering.evidence.padding import without_padding
+from agentic_rag.answering.evidence.padding import cut_to_values, without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act, tells_of_the_one
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
@@ -251,10 +251,11 @@ def _weigh_answer(
     is_of_another = any(one(whole.text, kept, found.passages) for one in other)
     of_part = (says_it_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
     is_of_another = is_of_another or any(one(whole, kept, found.passages) for one in of_part)
-    if certainty.enough and has_forms and is_stated_alone and not is_of_another:
-        return replace(draft, sentences=tuple(kept))
-    why = RunMessage(Message.NOT_ESTABLISHED)
-    return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, why, Outcome.UNCERTAIN))
+    asked = {} if is_path else {place: (part, reading.units) for place, (part, _, reading) in parts.items()}
+    is_certain = certainty.enough and has_forms and is_stated_alone and not is_of_another
+    shown = cut_to_values(kept if is_certain else draft.sentences, asked, found.passages)
+    why = Shortfall(AbstentionReason.NOT_ESTABLISHED, RunMessage(Message.NOT_ESTABLISHED), Outcome.UNCERTAIN)
+    return replace(draft, sentences=shown, shortfall=draft.shortfall if is_certain else why)
 
 
 def _join_readings(readings: Sequence[PartReading]) -> PartReading:
