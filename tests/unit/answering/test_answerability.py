@@ -1,3 +1,4 @@
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -6,6 +7,7 @@ from agentic_rag.answering.answer import Support
 from agentic_rag.answering.evidence.answerability import (
     extract_features,
     is_enough_without_lead,
+    is_held,
     score_support,
     support_weights,
 )
@@ -193,3 +195,26 @@ def test_what_stands_in_several_documents_need_not_lead_to_have_several_readings
     assert not level.enough
     assert is_enough_without_lead(level) is is_near
     assert support(ReadSigns(0.25, MOST_APART, 1.0)).enough is is_near
+
+
+@pytest.mark.parametrize(
+    ("covered", "apart", "odds", "expected"),
+    [(0.2, 0.0, -3.0, False), (0.9, 0.0, -3.0, True), (0.2, 0.2, -3.0, True), (0.2, 0.0, 3.0, True)],
+)
+def test_high_scores_of_the_search_do_not_stand_for_what_the_passages_lack(
+    covered: float, apart: float, odds: float, expected: bool
+) -> None:
+    part = build_subquery("Who built the mill?", AnswerType.PERSON, {})
+    read = ReadSigns(0.0, apart, odds)
+    found = RankingConfidence(1.0, 1.0, 0.2, 0.1)
+    signs = replace(extract_features(part, PartDraft((), (), False), (), (), found, read=read), covered=covered)
+
+    assert is_held(score_support(signs, weights=support_weights(read))) is expected
+
+
+def test_where_no_model_reads_the_words_alone_decide() -> None:
+    passage = _passage("The canteen is closed.")
+    part = build_subquery("Who built the mill?", AnswerType.PERSON, {})
+    signs = extract_features(part, PartDraft((), (), False), (passage,), (), RankingConfidence(0.5, 0.5, 0.2, 0.1))
+
+    assert is_held(score_support(signs, weights=support_weights(None)))

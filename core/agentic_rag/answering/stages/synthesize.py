@@ -10,6 +10,7 @@ from functools import partial
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
 from agentic_rag.answering.evidence.answerability import (
     extract_features,
+    is_held,
     score_support,
     support_weights,
 )
@@ -239,7 +240,9 @@ def _weigh_answer(
     draft = replace(draft, certainty=certainty)
     whole = found.whole.query
     stated = is_stated(whole, draft.sentences, found.passages)
-    if is_of_other_things(whole.text, draft.sentences, found.passages) or not (stated or certainty.enough):
+    is_found = is_path or len(parts) > 1 or is_held(support)
+    is_told = is_found and (stated or certainty.enough)
+    if is_of_other_things(whole.text, draft.sentences, found.passages) or not is_told:
         reason, why = AbstentionReason.NOT_STATED, Message.NOT_STATED
         if is_of_other_language(state.question.text, found.passages):
             reason, why = AbstentionReason.OTHER_LANGUAGE, Message.OTHER_LANGUAGE
