@@ -48,6 +48,31 @@ async def test_missing_blobs_are_said_to_be_missing(tmp_path: Path) -> None:
     assert await blobs.keys("a") == []
 
 
+@pytest.mark.parametrize("key", ["a/b", "documents/org/owner/name"])
+async def test_a_deletion_is_no_success_where_the_directory_is_not_there(tmp_path: Path, key: str) -> None:
+    """A volume that is not mounted leaves nothing, a file, or an empty folder in its place."""
+    root, away = tmp_path / "blobs", tmp_path / "away"
+    blobs = DirectoryBlobStore(root)
+    await blobs.put(key, b"x")
+    root.rename(away)
+
+    with pytest.raises(DependencyUnavailable, match="mount"):
+        await blobs.delete(key)
+    root.write_bytes(b"")
+    with pytest.raises(DependencyUnavailable, match="mount"):
+        await blobs.delete(key)
+    root.unlink()
+    root.mkdir()
+    if key.count("/") > 1:
+        with pytest.raises(DependencyUnavailable, match="mount"):
+            await blobs.delete(key)
+    root.rmdir()
+    away.rename(root)
+
+    assert await blobs.delete(key)
+    assert not await blobs.delete(key)
+
+
 async def test_only_keys_below_the_prefix_are_listed_sorted(tmp_path: Path) -> None:
     blobs = DirectoryBlobStore(tmp_path)
     for key in ("a/2", "a/1", "ab/1", "b"):

@@ -92,12 +92,23 @@ class DirectoryBlobStore:
             file.close()
 
     async def delete(self, key: str) -> bool:
-        path = self._path(key)
+        """Errors: also `DependencyUnavailable` where a folder is missing that storing the blob made and deleting it
+        leaves: this is another directory, such as the place of a volume that is not mounted, and the blob may lie on.
+        """
+        parts = key_parts(key)
+        path, kept = self._path(key), self._root.joinpath(*parts[:-2])
         try:
             with _translate_errors(key):
                 await asyncio.to_thread(remove_with_fence, path, lambda: _remove(path))
-        except NotFound:
-            return False
+        except NotFound as missing:
+            # With the last blob that lies in it by itself, the directory goes.
+            if len(parts) == 1 or await asyncio.to_thread(kept.is_dir):
+                return False
+            raise DependencyUnavailable(
+                f"The blob directory lacks the folder {kept}: mount its volume. Where it is gone for good, make that "
+                "folder.",
+                dependency="blobs",
+            ) from missing
         return True
 
     async def keys(self, prefix: str) -> list[str]:
