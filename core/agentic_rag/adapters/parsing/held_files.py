@@ -7,9 +7,12 @@ from collections.abc import Callable
 from agentic_rag.adapters.parsing.dispatch import failure_of, load
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.nesting import Nesting, TooManyFiles
+from agentic_rag.adapters.parsing.signed_mail import content_of, is_signature, is_signed_mail
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed
+
+_SIGNED_NAME = "signed.eml"
 
 
 class HeldFiles:
@@ -42,7 +45,14 @@ class HeldFiles:
         self.add(heading, read)
 
     def attach_file(self, name: str, content: Callable[[], bytes], media_type: str | None) -> None:
-        """`add_file` for an attachment of a mail; an empty name is none."""
+        """`add_file` for an attachment of a mail; an empty name is none. A signature is left out, and of a signed mail
+        what was signed is read.
+        """
+        if is_signature(name, media_type):
+            return
+        if is_signed_mail(name, media_type):
+            self.add_file("S/MIME message", _SIGNED_NAME, lambda: content_of(content(), media_type))
+            return
         name = name or "without a name"
         self.add_file(f"Attachment: {name}", name, content, media_type)
 
