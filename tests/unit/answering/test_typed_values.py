@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentic_rag.answering.extraction.typed_values import find_values
+from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
 from agentic_rag.answering.verification.claim_support import find_unsupported
 
 
@@ -25,6 +25,44 @@ def test_a_figure_with_its_power(text: str, parts: tuple[str, float]) -> None:
 
     assert value.parts[0] == parts[0]
     assert value.parts[1] == pytest.approx(parts[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "parts"),
+    [
+        ("Die Miete beträgt 1.234,50 € im Monat.", ValueKind.FIGURE, ("eur", 1234.5)),
+        ("Le loyer est de 1 234,50 € par mois.", ValueKind.FIGURE, ("eur", 1234.5)),
+        ("O aluguel é de R$ 1.234,50 por mês.", ValueKind.FIGURE, ("noun por", 1234.5)),
+        ("Die Frist beträgt zwei Wochen.", ValueKind.FIGURE, ("duration", 1209600.0)),
+        ("Срок составляет две недели.", ValueKind.FIGURE, ("duration", 1209600.0)),
+        ("The share is 30 per cent.", ValueKind.FIGURE, ("share", 30.0)),
+        ("La part est de 30 pour cent.", ValueKind.FIGURE, ("share", 30.0)),
+        ("La cuota es del 30 por ciento.", ValueKind.FIGURE, ("share", 30.0)),
+        ("Udział wynosi 30 procent.", ValueKind.FIGURE, ("share", 30.0)),
+        ("Доля составляет 30 процентов.", ValueKind.FIGURE, ("share", 30.0)),
+        ("La boutique ouvre à 14h30.", ValueKind.TIME, (870.0,)),
+        ("Die Halle öffnet um 9 Uhr.", ValueKind.TIME, (540.0,)),
+        ("Die Halle öffnet um 9 Uhr 15.", ValueKind.TIME, (555.0,)),
+        ("De winkel opent om 14.30 uur.", ValueKind.TIME, (870.0,)),
+        ("店は午後2時30分に開きます。", ValueKind.TIME, (870.0,)),
+        ("店は午前9時に開きます。", ValueKind.TIME, (540.0,)),
+        ("商店下午2点半开门。", ValueKind.TIME, (870.0,)),
+        ("O contrato termina em 1º de maio de 2024.", ValueKind.DATE, (2024.0, 5.0, 1.0)),
+    ],
+)
+def test_money_shares_times_and_days_as_their_language_writes_them(
+    text: str, kind: ValueKind, parts: tuple[str | float, ...]
+) -> None:
+    (value,) = [one for one in find_values(text) if one.kind is not ValueKind.NAME]
+
+    assert (value.kind, value.parts) == (kind, parts)
+
+
+@pytest.mark.parametrize(
+    "text", ["作業は2時間かかります。", "The pump runs for 14 h a day.", "Room 9 h is shut.", "Le train 1430 part."]
+)
+def test_what_is_no_time_of_day_is_none(text: str) -> None:
+    assert not [one for one in find_values(text) if one.kind is ValueKind.TIME]
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,18 @@ _DATES = (
     re.compile(rf"\b(?P<y>{_YEAR})-(?P<m>[01]\d)-(?P<d>[0-3]\d)\b"),
     re.compile(rf"\b(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)[./](?P<y>{_YEAR})\b"),
     re.compile(
-        rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\.?(?: of| de)? (?P<w>{_MONTH})(?:,?(?: de)? {{1,9}}(?P<y>{_YEAR}))?\b",
+        rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th|er|[º°])?\.?(?: of| de)? (?P<w>{_MONTH})"
+        rf"(?:,?(?: {{1,9}}de)? {{1,9}}(?P<y>{_YEAR}))?\b",
         re.IGNORECASE,
     ),
     re.compile(rf"\b(?P<w>{_MONTH}) (?P<d>[0-3]?\d)(?:st|nd|rd|th)?\b(?:,? (?P<y>{_YEAR}))?(?![\d:])", re.I),
     re.compile(rf"\b(?P<w>{_MONTH}),?(?: de)? {{1,9}}(?P<y>{_YEAR})\b", re.I),
 )
-_TIME = re.compile(r"\b(?P<h>[012]?\d)(?:[:.](?P<m>[0-5]\d)(?: ?(?P<a>[ap])\.?m\b)?| ?(?P<b>[ap])\.?m\b)", re.I)
+_TIME = re.compile(
+    r"\b(?P<h>[012]?\d)(?:[:.](?P<m>[0-5]\d)(?:(?P<o> (?:uhr|uur|hrs?)\b)| ?(?P<a>[ap])\.?m\b)?| ?(?P<b>[ap])\.?m\b|"
+    r"(?P<c> ?h ?)(?P<n>[0-5]\d)\b|(?P<u> uhr\b)(?: (?P<k>[0-5]\d)\b)?)",
+    re.I,
+)
 _SMALL = (
     "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
     "eighteen|nineteen|twenty"
@@ -41,11 +46,13 @@ _PLAIN = str.maketrans(f"{_RAISED}⁺⁻", "0123456789+-", "^")
 _MOST_POWER = 300
 """Of ten, in a float."""
 _POWER = rf"[⁺⁻]?[{_RAISED}]{{1,3}}|\^[+-]?\d{{1,3}}(?!\d)"
+_PER_CENT = r"p(?:er|our|or) c(?:ien|en)to?\b"
 _FIGURE = re.compile(
-    rf"(?:(?P<sign>[$€£]) ?)?(?<![\w.,/-])(?:(?P<times>\d+(?:\.\d+)?) ?[×·*x] ?(?=10(?:{_POWER})))?"
+    rf"(?:(?P<sign>(?<!R)[$€£]) ?)?(?<![\w.,/-])(?:(?P<times>\d+(?:\.\d+)?) ?[×·*x] ?(?=10(?:{_POWER})))?"
     rf"(?P<n>[+-]?\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_WORDS)})\b)(?![\d./-]*[-/]\w)(?P<power>{_POWER})?"
     rf"(?:[ -]?(?P<scale>{'|'.join(_SCALES)})\b)?"
-    r"(?:[ \u00a0-]?(?P<unit>%|°[CF]|[^\W\d_]+(?:[²³]|[23](?!\w))?(?:/[a-z]+)?))?",
+    rf"(?:(?:(?<=[a-z]) {{1,9}}|[ \u00a0-]?)(?P<unit>[%€$£]|{_PER_CENT}|°[CF]|"
+    r"[^\W\d_]+(?:[²³]|[23](?!\w))?(?:/[a-z]+)?))?",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<!\w)[A-ZÀ-Þ][\w’'&.-]*(?:,? (?:of |the |de |van |von |du )*[A-ZÀ-Þ][\w’'&.-]*)*")
@@ -59,7 +66,8 @@ _DIMENSIONS: Mapping[str, Mapping[str, float]] = {
     "duration": {"ms": 1e-3, "s": 1.0, "sec": 1.0, "second": 1.0, "min": 60.0, "minute": 60.0, "h": 3600.0,
                  "hr": 3600.0, "hour": 3600.0, "day": 86400.0, "week": 604800.0},
     "months": {"month": 1.0, "quarter": 3.0, "year": 12.0, "yr": 12.0, "decade": 120.0},
-    "share": {"%": 1.0, "percent": 1.0, "pct": 1.0},
+    "share": {"%": 1.0, "percent": 1.0, "pct": 1.0, "per cent": 1.0, "pour cent": 1.0, "por ciento": 1.0,
+              "por cento": 1.0, "per cento": 1.0},
     "pressure": {"pa": 1.0, "kpa": 1e3, "mpa": 1e6, "bar": 1e5, "mbar": 1e2},
     "power": {"w": 1.0, "watt": 1.0, "kw": 1e3, "kilowatt": 1e3, "mw": 1e6, "megawatt": 1e6, "gw": 1e9},
     "energy": {"wh": 1.0, "kwh": 1e3, "mwh": 1e6, "gwh": 1e9},
@@ -234,9 +242,11 @@ def _ordinal(match: re.Match[str]) -> TypedValue:
 def _time(match: re.Match[str]) -> TypedValue | None:
     half = (match["a"] or match["b"] or "").lower()
     hour = int(match["h"]) % 12 + 12 * (half == "p") if half else int(match["h"])
-    if hour > 24 or (not half and match.group()[match.end("h") - match.start()] != ":"):
+    is_told = half or match["o"] or match["c"] or match["u"] or match.group()[match.end("h") - match.start()] == ":"
+    if hour > 24 or not is_told:
         return None
-    return TypedValue(ValueKind.TIME, match.start(), match.end(), (60.0 * hour + float(match["m"] or 0),))
+    minute = float(match["m"] or match["n"] or match["k"] or 0)
+    return TypedValue(ValueKind.TIME, match.start(), match.end(), (60.0 * hour + minute,))
 
 
 def _figure(match: re.Match[str], sentence: str) -> TypedValue | None:

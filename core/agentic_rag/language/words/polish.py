@@ -133,7 +133,8 @@ POLISH = WordTable(
     numbers={
         "stycznia": "january", "lutego": "feb.", "marca": "march", "kwietnia": "april", "maja": "may",
         "czerwca": "june", "lipca": "july", "sierpnia": "august", "września": "sept.", "października": "october",
-        "listopada": "november", "grudnia": "december", "trzy": "3", "cztery": "four", "pięć": "five",
+        "listopada": "november", "grudnia": "december", "dwa": "two", "dwie": "two", "procent": "percent", "trzy": "3",
+        "cztery": "four", "pięć": "five",
         "sześć": "six", "siedem": "seven", "osiem": "8", "dziewięć": "nine", "dziesięć": "ten", "dzień": "day",
         "dni": "day", "tydzień": "week", "tygodnie": "weeks", "tygodni": "weeks", "miesiąc": "month",
         "miesiące": "months", "miesięcy": "months", "rok": "yr", "roku": "year", "lat": "yrs", "lata": "yrs",

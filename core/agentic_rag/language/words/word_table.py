@@ -77,6 +77,8 @@ class WordTable:
     """Snowball's algorithm: its stems are indexed beside the words."""
     has_ideographs: bool = False
     """Its single characters are words: they are indexed beside the pairs."""
+    has_kana: bool = False
+    """Its function words are written in kana, most others are not."""
     marks: str = ""
     """Characters of its texts that neither English nor another table has."""
     function_words: frozenset[str] = frozenset()
@@ -211,7 +213,8 @@ class WordTable:
 
     def _plain_figures(self, text: str) -> str:
         if self.has_ideographs:
-            return _IDEOGRAPH.sub(" ", _CALENDAR_DAY.sub(r"\3.\2.\1 ", text.translate(_PLAIN_SIGNS)))
+            dated = _CALENDAR_DAY.sub(r"\3.\2.\1 ", text.translate(_PLAIN_SIGNS))
+            return _IDEOGRAPH.sub(" ", _CLOCK_TIME.sub(_plain_time, dated))
         if self.groups_by_space:
             text = _SPACED.sub(lambda found: _SPACE.sub(".", found[0]), text)
         return _GROUPED.sub(lambda found: found[0].translate(_SWAPPED), text) if self.has_decimal_comma else text
@@ -227,9 +230,22 @@ _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?:,\d+)?(?![\d.,]*\d)|(?<
 _SPACED = re.compile(r"(?<![\d.,])(?<!\d[ \u00a0\u202f])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.]|[ \u00a0\u202f]\d)")
 _PLAIN_SIGNS = str.maketrans("０１２３４５６７８９．，％", "0123456789.,%")
 _CALENDAR_DAY = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日")
+_CLOCK_TIME = re.compile(
+    r"(?P<half>午前|午後|上午|下午)?(?P<hour>\d{1,2})[時时点點](?!間|间)(?:(?P<half_past>半)|(?P<minute>\d{1,2})分)?"
+)
 _IDEOGRAPH = re.compile(r"[\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _SPACE = re.compile(r"[ \u00a0\u202f]")
 _WORD = re.compile(r"[^\W\d_]+")
+
+
+def _plain_time(found: re.Match[str]) -> str:
+    """A time of day by figures and Latin letters, as long as it was; an hour alone stays where nothing tells it."""
+    minute = "30" if found["half_past"] else found["minute"]
+    if minute is None and found["half"] is None:
+        return found[0]
+    half = "" if found["half"] is None else "am" if found["half"] in ("午前", "上午") else "pm"
+    return f"{found['hour']}{'' if minute is None else f':{int(minute):02}'}{half}".ljust(len(found[0]))
+
 
 _PARTICIPLE = re.compile(r"^[a-zß-ÿ]{4,}(?:t|(?<!st)en)$")
 """No superlative: "am höchsten"."""
