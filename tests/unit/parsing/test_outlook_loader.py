@@ -63,6 +63,21 @@ def test_a_text_that_is_kept_as_compressed_rtf_alone_is_read() -> None:
         rtf_of(PACKED, 10)
 
 
+def test_a_page_that_is_kept_within_rtf_is_read_as_the_page_that_it_was() -> None:
+    rtf = (
+        rb"{\rtf1\ansi\ansicpg1252\fromhtml1 \deff0{\fonttbl{\f0 Arial;}}{\*\htmltag18 <html>}{\*\htmltag241 <style>p "
+        rb"\'7bcolor:red\'7d</style>}{\*\htmltag64 <p>}\htmlrtf {\htmlrtf0 Grease the winch \'e4ft \u8211? \u-10179?"
+        rb"\u-8704?.\htmlrtf\par}\htmlrtf0 {\*\htmltag72 </p>}{\*\htmltag64 <table><tr><th>}Part{\*\htmltag </th><th>}"
+        rb"Price\htmlrtf \cell\htmlrtf0{\*\htmltag </th></tr><tr><td>}Winch{\*\htmltag </td><td>}41"
+        rb"{\*\htmltag </td></tr></table>}{\*\mhtmltag <p>no</p>}}"
+    )
+    packed = struct.pack("<IIII", len(rtf) + 12, len(rtf), 0x414C454D, 0) + rtf
+
+    assert read(compound_file(message(p10090102=packed))).text == (
+        "Grease the winch äft – \U0001f600.\n\nPart | Price\n--- | ---\nWinch | 41"
+    )
+
+
 def test_a_damaged_attachment_is_told_and_the_message_is_read() -> None:
     attachment = {"__substg1.0_3707001F": wide("a.docx"), "__substg1.0_37010102": b"PK\x03\x04 cut"}
     made = message(p0037001F=wide("Winch"), p1000001F=wide("Grease it."))

@@ -18,6 +18,7 @@ from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.loaders.email_message import body_text
 from agentic_rag.adapters.parsing.loaders.rich_text import load as load_rtf
 from agentic_rag.adapters.parsing.office.compressed_rtf import rtf_of
+from agentic_rag.adapters.parsing.office.encapsulated_html import html_of
 from agentic_rag.adapters.parsing.text.encoding import decode_as
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.adapters.parsing.unread import UnreadParts, with_unread
@@ -141,7 +142,9 @@ def _body(source: SourceFile, message: _Item, code_page: int, html_page: int) ->
     packed = message.stream(_RTF, _BINARY)
     if packed is None:
         return LoadedText("", ())
-    return load_rtf(replace(source, content=rtf_of(packed, source.limits.text_characters)))
+    rtf = rtf_of(packed, source.limits.text_characters)
+    page = html_of(rtf.decode("latin-1"))
+    return load_rtf(replace(source, content=rtf)) if page is None else body_text(strip_unstorable(page), is_html=True)
 
 
 def _attach(source: SourceFile, held: HeldFiles, item: _Item, code_page: int) -> None:
