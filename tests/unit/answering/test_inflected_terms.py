@@ -57,3 +57,12 @@ def test_abbreviations_are_no_names_since_a_text_may_spell_them_out() -> None:
 def test_a_short_word_is_not_found_inside_others() -> None:
     terms = build_subquery("Wo ist der Rat?", AnswerType.FACT, {}).terms
     assert not find_hits("die beratung im quadrat ist gratis", terms)
+
+
+def test_pairs_of_japanese_that_reach_into_function_words_are_no_terms() -> None:
+    part = build_subquery("作業服の交換は何曜日ですか?", AnswerType.DATE, {})
+    assert [term.term for term in part.terms] == ["作業", "業服", "交換", "曜日"]
+
+
+def test_a_japanese_question_of_function_words_alone_keeps_them() -> None:
+    assert build_subquery("それは何ですか?", AnswerType.FACT, {}).terms

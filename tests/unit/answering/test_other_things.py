@@ -55,6 +55,7 @@ def test_another_thing_of_the_kind_is_told(question: str, text: str) -> None:
         ("How long is a lift?", "Lift 3 is 2 metres long."),
         ("What is the default of limits.connections?", "The default of `limits.connections` is 4, of limits.queue 8."),
         ("Does maxBodySize go before maxHeadSize?", "See maxTime: maxBodySize is looked at first."),
+        ("Combien vaut un titre-restaurant ?", "Les titres-restaurant ont une valeur de 9,50 €."),
         ("What is limits.connections?", "[limits] connections = 4  # see limits.queue"),
         ("What does --retry-max do?", "With retry_max a caller says how often it tries, with retry_delay how soon."),
         ("What is the default of limits.connections?", "By default 4 connections are open."),

@@ -230,7 +230,14 @@ def _things(text: str) -> Iterator[_Thing]:
         for match in form.finditer(text):
             noun = _singular(match["noun"].lower())
             if noun not in _NOT_KINDS and noun not in function_words:
-                yield _Thing(form, noun, match["mark"].lower() if form in _SPELLED else _plain_mark(match["mark"]))
+                yield _Thing(form, noun, _mark(form, match["mark"]))
+
+
+def _mark(form: re.Pattern[str], mark: str) -> str:
+    """What tells a thing apart; of a compound in the singular: "titre-restaurant" has its plural inside."""
+    if form is _COMPOUND:
+        return _singular(mark.lower())
+    return mark.lower() if form in _SPELLED else _plain_mark(mark)
 
 
 def _stands(thing: _Thing, text: str) -> bool:
@@ -239,7 +246,7 @@ def _stands(thing: _Thing, text: str) -> bool:
         words = re.sub("[._-]", "[-._ ]?", thing.mark)
         return re.search(rf"(?<![^\W_])(?:{thing.noun}s?[-._ ]?)?{words}(?![^\W_])", text, re.IGNORECASE) is not None
     if thing.form is _COMPOUND:
-        return re.search(rf"\b{thing.mark}[- ]?{thing.noun}", text, re.IGNORECASE) is not None
+        return re.search(rf"\b{thing.mark}s?[- ]?{thing.noun}", text, re.IGNORECASE) is not None
     if thing.form is _MODEL:
         return re.search(rf"{thing.noun}[- ]?{thing.mark}(?!\d)", text, re.IGNORECASE) is not None
     return any(_plain_mark(word) == thing.mark for word in re.findall(r"\w+(?:\.\d+)*", text))

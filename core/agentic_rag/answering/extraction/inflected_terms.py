@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentic_rag.answering.extraction.term_matching import QuestionTerm
-from agentic_rag.language.tokenizer import tokenize
+from agentic_rag.language.tokenizer import search_terms, tokenize
 from agentic_rag.language.words.word_table import WordTable
 
 ASKING_SHARE = 0.4
@@ -21,8 +21,11 @@ def weigh_inflected(
     text: str, terms: Sequence[str], table: WordTable, rarity: Mapping[str, float], passages: Sequence[str]
 ) -> tuple[QuestionTerm, ...]:
     """The terms (as the lexical index has them) with weights proportional to their rarity (1 where unknown). A compound
-    whose parts the passages have counts as its parts.
+    whose parts the passages have counts as its parts. Where kana tell function words, a pair of characters that reaches
+    into one is left out.
     """
+    content = frozenset(search_terms(text) if table.has_kana else ())
+    terms = [term for term in terms if term in content] or terms
     written = dict(zip(tokenize(text), tokenize(text, stemmed=False), strict=True))
     vocabulary = _vocabulary(passages) if table.has_compounds else ""
     weighted: list[tuple[str, str, float]] = []

@@ -62,8 +62,9 @@ MOST_NUMBERED = 99
 _QUOTED_SPACE = re.compile(r"\s+([,.;:!?%)])(?=\s|$)")
 
 _VALUE = re.compile(r"\d")
-_NO_VALUE = re.compile(
-    r"(?<![\w.,£$€])(?:1[5-9]|20)\d\d(?![\w.,]?\d)|\b(?:phase|part|chapter|section|step|volume|figure|table|no\.?|round|"
+_YEAR = re.compile(r"(?<![\w.,£$€])(?:1[5-9]|20)\d\d(?![\w.,]?\d)")
+_NUMBERED_PART = re.compile(
+    r"\b(?:phase|part|chapter|section|step|volume|figure|table|no\.?|round|"
     r"appendix|annex|stage) \d+\b",
     re.IGNORECASE,
 )
@@ -284,7 +285,7 @@ def _kind_of_text(unit: str, words: int) -> UnitKind:
         return UnitKind.PROSE if unspaced or words >= MIN_PROSE_WORDS else UnitKind.FRAGMENT
     if words <= MAX_HEADING_WORDS and _NUMBERED_HEADING.match(unit):
         return UnitKind.HEADING
-    if words > 2 and _VALUE.search(_NO_VALUE.sub(" ", unit)):
+    if words > 2 and _VALUE.search(_NUMBERED_PART.sub(" ", _YEAR.sub(" ", unit))):
         return UnitKind.TABLE_ROW
     if words <= MAX_HEADING_WORDS:
         return UnitKind.HEADING

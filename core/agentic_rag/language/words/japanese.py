@@ -18,6 +18,7 @@ _PARTICLES = (
 JAPANESE = WordTable(
     code="ja",
     has_ideographs=True,
+    has_kana=True,
     has_decimal_comma=False,
     unspaced_function_words=Wording(
         rf"(?:{_ASKS})(?:{_PARTICLES})?|(?<![ぁ-ん])(?:{_PARTICLES})(?=[^ぁ-ん]|$|{_ASKS})|"
