@@ -80,6 +80,19 @@ def test_what_is_said_of_other_years_alone_is_told(question: str, title: str, is
 
 
 @pytest.mark.parametrize(
+    ("question", "text", "is_of_other"),
+    [
+        ("What was the premium in 2024/25?", "The premium of 2025/26 is £612, that of 2026/27 £648.", True),
+        ("What was the premium in 2025/26?", "The premium of 2025/26 is £612, that of 2026/27 £648.", False),
+        ("What was the premium in 2025/2026?", "The premium of 2025–26 is £612.", False),
+        ("What was the premium in 2024/25?", "The premium of 2024 was £600.", False),
+    ],
+)
+def test_two_years_that_are_named_as_one_are_one(question: str, text: str, is_of_other: bool) -> None:
+    assert is_of_other_year(question, [quote_of(text)], [passage(1, "Notes", text)]) is is_of_other
+
+
+@pytest.mark.parametrize(
     ("question", "text", "is_plan"),
     [
         ("When did the science block open?", "The science block will open in May 2027. The gym opened in 2021.", True),
@@ -148,6 +161,22 @@ def test_who_did_it_is_told_where_it_is_told_that_it_was_done(question: str, tex
 def test_the_other_side_of_a_contrast_is_told(question: str, text: str, is_other: bool) -> None:
     part = build_subquery(question, detect_answer_type(question), {}, (), [text])
     assert is_of_other_pole(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_other
+
+
+def test_the_columns_of_a_row_tell_its_side_of_a_contrast() -> None:
+    row, sentence = "| Orbis | £22 | £95 |", "An Orbis is delivered for £35."
+    text = f"Prices\n\n| Wheel | Per day | Per week |\n|---|---|---|\n{row}\n\n{sentence}"
+    quotes = [
+        DraftSentence(0, 0, text.index(one), text.index(one) + len(one), one, kind, 1.0)
+        for one, kind in ((row, UnitKind.TABLE_ROW), (sentence, UnitKind.PROSE))
+    ]
+
+    def is_other(question: str) -> bool:
+        part = build_subquery(question, detect_answer_type(question), {}, (), [text])
+        return is_of_other_pole(part, quotes, [passage(1, "Notes", text)])
+
+    assert is_other("How much does an Orbis cost per month?")
+    assert not is_other("How much does an Orbis cost per week?")
 
 
 def test_what_stands_above_a_sentence_tells_its_side_of_a_contrast() -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
+from agentic_rag.answering.evidence.other_things import (
+    is_of_other_things,
+    leaves_name_out,
+    without_other_models,
+)
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.text_units import UnitKind
 
@@ -35,6 +39,7 @@ def is_other(question: str, text: str, quote: str = "", title: str = "Notes") ->
         ("What does --retry-max do?", "--retry-delay sets the pause between two tries."),
         ("What is MAX_WORKERS set to?", "MAX_CLIENTS is set to 12."),
         ("How large may maxBodySize be?", "The maxHeadSize may be 64 kB."),
+        ("How long may the F140 be held?", "The F75 may be held for up to 45 minutes."),
     ],
 )
 def test_another_thing_of_the_kind_is_told(question: str, text: str) -> None:
@@ -177,3 +182,38 @@ def test_a_word_that_begins_with_the_name_is_one_of_it() -> None:
     text = "On macOS run brew install."
     said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
     assert not leaves_name_out("Which command installs it on a Mac?", [said], [passage(1, "Notes", text)])
+
+
+MANUAL = "# Kilns\n\n## The F75\n\nIt stands 30 cm from any wall.\n\n## The F140\n\nIt stands 40 cm from any wall."
+
+
+def sentence_of(quote: str) -> DraftSentence:
+    start = MANUAL.index(quote)
+    return DraftSentence(0, 0, start, start + len(quote), quote, UnitKind.PROSE, 1.0)
+
+
+def test_what_stands_under_the_heading_of_another_model_is_of_that_one() -> None:
+    near, far = "It stands 30 cm from any wall.", "It stands 40 cm from any wall."
+
+    assert is_other("How far from the wall must the F140 stand?", MANUAL, near)
+    assert not is_other("How far from the wall must the F140 stand?", MANUAL, far)
+    assert not is_other("How far from the wall must a kiln stand?", MANUAL, near)
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("How far from the wall must the F75 stand?", ["30 cm"]),
+        ("How far from the wall must the F140 stand?", ["40 cm"]),
+        ("How far from the wall must the F40 stand?", ["30 cm", "40 cm"]),
+        ("How far from the wall must the F75 and the F140 stand?", ["30 cm", "40 cm"]),
+    ],
+)
+def test_what_is_said_of_another_model_is_left_out_beside_what_is_said_of_the_one(
+    question: str, kept: list[str]
+) -> None:
+    said = [sentence_of("It stands 30 cm from any wall."), sentence_of("It stands 40 cm from any wall.")]
+
+    left = without_other_models(question, said, [passage(1, "Kilns", MANUAL)])
+
+    assert [one.text[10:15] for one in left] == kept

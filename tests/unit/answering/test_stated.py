@@ -34,6 +34,7 @@ def stated(question: str, text: str) -> bool:
         ("When was the bridge opened?", "The bridge was opened on 4 May 2021.", "The bridge was opened with a feast."),
         ("How much does the permit cost?", "The permit costs £40.", "The cost of the permit is borne by the owner."),
         ("Who is the solicitor of the trust?", "The solicitor of the trust is Ada Hill.", "The solicitor will write."),
+        ("How many kilograms does the roller weigh?", "The roller weighs 40 kg.", "The roller costs £45 a week."),
         ("Who owns the Calypso?", "The Calypso, 11.2 m, owner D. Okafor", "The Calypso is owned, not rented."),
     ],
 )
@@ -445,3 +446,19 @@ def test_rows_of_money_count_nothing() -> None:
     question, row = "How many employees does Tarn have?", "| Employee costs | 54.3 | 51.1 |"
     assert not states_answer(row, AnswerType.FIGURE, question, "| EUR million | 2025 | 2024 |")
     assert states_answer("| Tarn | 340 | 29.7 |", AnswerType.FIGURE, question, "| Unit | Employees | EUR million |")
+
+
+def test_a_reason_is_one_of_what_is_asked_about() -> None:
+    voted, other = "The contract was approved; Pavel voted against it.", "It was put off because a cable is missing."
+    question = "Why did Pavel vote against the contract?"
+    part = build_subquery(question, detect_answer_type(question), {})
+    kind = question_kind(question, part.answer_type)
+
+    def has_reason(between: str) -> bool:
+        text = f"{voted}{between}{other}"
+        places = [(text.index(one), one) for one in (voted, other)]
+        said = [DraftSentence(0, 0, at, at + len(one), one, UnitKind.PROSE, 1.0) for at, one in places]
+        return has_form(part, kind, said, [passage(1, "Minutes", text)])
+
+    assert has_reason(" ")
+    assert not has_reason(" " + "Ravi reported on the accounts of the year. " * 6)

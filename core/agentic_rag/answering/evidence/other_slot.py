@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from agentic_rag.answering.evidence.other_things import context_of, years_of
+from agentic_rag.answering.evidence.other_things import context_of, paired_years_of, text_around, years_of
 from agentic_rag.answering.evidence.stated import text_before, texts_of
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import Subquery, column_names, depends_on_previous
@@ -88,12 +88,16 @@ class _Pair:
 
 def is_of_other_year(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where a question names a year, the quotes, or the titles and headings above them, name other years alone,
-    and what stands shortly before them does not have it either.
+    and what stands shortly before them does not have it either; the same of two years that are named as one, 2024/25.
     """
     asked = years_of(question)
     quotes = all_quotes(sentences)
     if not asked or not quotes:
         return False
+    pairs = paired_years_of(question)
+    named = paired_years_of(text_around(sentences, passages)) if pairs else frozenset[int]()
+    if named and pairs.isdisjoint(named):
+        return True
     said = frozenset[int]().union(*map(years_of, texts_of(quotes, passages)))
     around = frozenset[int]().union(*(years_of(context_of(passages[one.passage], one)) for one in quotes))
     above = frozenset[int]().union(
@@ -165,7 +169,8 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
 
 def is_of_other_pole(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where a question asks for one side of a contrast (the width, at least, until when, by the month), and of the
-    quoted sentences that may answer those that have the most of the question say another side alone.
+    quoted sentences that may answer those that have the most of the question say another side alone; of a row with the
+    names of its columns.
     """
     table = table_of(part.text)
     asked = [] if part.answer_type in _NO_VALUES else list(asked_poles(part.text, table))
@@ -181,10 +186,12 @@ def is_of_other_pole(part: Subquery, sentences: Sequence[DraftSentence], passage
         for said in (text[start:end] for start, end in spans):
             if states_answer(said, part.answer_type, part.text, columns):
                 weight = weight_of(mask_of(lower_text(said), part.terms), part.terms)
-                telling.append((weight, said, around))
+                telling.append((weight, f"{said} {columns}" if is_row(text) else said, around))
     most = max((one[0] for one in telling), default=0.0)
     nearest = [(said, around) for weight, said, around in telling if weight == most]
-    return bool(nearest) and any(all(pole.is_other(*one) for one in nearest) for pole in asked)
+    return any(
+        any(pole.is_other(*one) for one in nearest) and not any(pole.is_said(*one) for one in nearest) for pole in asked
+    )
 
 
 def _sentences_of(

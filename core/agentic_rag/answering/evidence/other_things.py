@@ -15,7 +15,7 @@ from agentic_rag.answering.evidence.stated import split_rows, text_before
 from agentic_rag.answering.extraction.candidate_units import column_names
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
-from agentic_rag.answering.verification.citations import all_quotes
+from agentic_rag.answering.verification.citations import all_quotes, quotes_of
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.counterparts import asked_role, says_only_counterpart
 from agentic_rag.language.english import FUNCTION_WORDS
@@ -31,6 +31,7 @@ _MARKED = re.compile(rf"\b(?P<noun>[^\W\d_]{{3,}})[ \u00a0](?P<mark>{_MARK})")
 """A noun and what tells one of its kind from the others: pontoon D, clause 4.2, phase two."""
 _MODEL = re.compile(r"(?<![\w.-])(?P<noun>[A-Z]{1,5})[- ]?(?P<mark>\d{1,4}[a-z]?)(?![\w%]|[.,]\d)")
 """Letters and digits in one: G5, PX-200, TK 410."""
+_LONG_MODEL = re.compile(r"(?<![\w.-])[A-Z]{1,5}[- ]?\d{2,4}[a-z]?(?![\w%]|[.,]\d)")
 _COMPOUND = re.compile(r"(?<![\w-])(?P<mark>[^\W\d_]{2,})-(?P<noun>[^\W\d_]{3,})(?![\w-])")
 """A word that another one tells apart: part-time, two-stroke."""
 _ORDERED = re.compile(
@@ -55,12 +56,19 @@ _YEARS = re.compile(
     r"(?![\w%]|[.,]\d)"
 )
 """A year, or the first and the last of several: 2021/22, 2019–2023."""
+_PAIRED_YEARS = re.compile(r"(?<!\w)(?P<first>(?:19|20)\d\d) ?[/–-] ?(?P<last>\d\d(?:\d\d)?)(?![\w%/–-])")
 _COVERS = re.compile(
     r"\b(?:up to|from (?=\d)|over|above|below|under|larger|smaller|lower|higher|others?|all|any|rest|remaining|both|"
     r"more|bis|ab|über|unter|alle[nrs]?|übrigen?|andere[nrs]?|todos|todas|otros|otras|desde|hasta)\b",
     re.IGNORECASE,
 )
 """Words that speak of more things than are named."""
+_COVERS_MODELS = re.compile(
+    r"\b(?:(?:up to|from|over|above|below|under|bis|ab|über|unter|desde|hasta) (?:the )?(?=[A-Z]{1,5}[- ]?\d)|"
+    r"others?|all|any|rest|remaining|both|alle[nrs]?|übrigen?|andere[nrs]?|todos|todas|otros|otras)\b",
+    re.IGNORECASE,
+)
+"""The same of models: up to the F75, but not for up to 45 minutes."""
 _OF_NAME = re.compile(
     r"^(?P<who>(?i:who) ?(?i:is|was|are|were|[’']s) )?(?:(?i:what|which) ?(?i:is|was|are|were|[’']s) )?"
     r"(?:(?i:the) )?(?:(?!of\b)[\w-]+ ){0,2}?"
@@ -107,16 +115,40 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     if not asked and not years and role is None and not letters:
         return False
     own = [_text(passages[one.passage], one) for one in quotes]
+    headed = [_model_above(passages[one.passage], one) for one in quotes]
     if role is not None and says_only_counterpart(role, "\n".join(own)):
         return True
-    around = [context_of(passages[one.passage], one) for one in quotes]
+    around = [_context_below_model(passages[one.passage], one) for one in quotes]
     if any(_is_common_word(one, " ".join(own), " ".join(around)) for one in letters):
         return True
     if years and any(_names_years(passages[one.passage], one) for one in quotes):
         said = frozenset[int]().union(*map(years_of, (*own, *around)))
         if years.isdisjoint(said):
             return True
-    return bool(asked) and _says_another(asked, own, around)
+    return bool(asked) and _says_another(asked, own, around, headed)
+
+
+def without_other_models(
+    question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> tuple[DraftSentence, ...]:
+    """The sentences less those that name, or stand under a heading that names, another model than the one that the
+    question names: the clearance of the F140 beside that of the F75. All of them where no other is left.
+    """
+    asked = frozenset(one for one in _things(question) if one.form is _MODEL)
+    if len(asked) != 1:
+        return tuple(sentences)
+    return tuple(one for one in sentences if not _is_of_another(asked, one, passages)) or tuple(sentences)
+
+
+def _is_of_another(asked: frozenset[_Thing], sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
+    quotes = [(passages[one.passage], one) for one in quotes_of(sentence)]
+    own, around, headed = ([of(*one) for one in quotes] for of in (_text, _context_below_model, _model_above))
+    return _says_another(asked, own, around, headed)
+
+
+def _model_above(passage: Passage, quote: DraftSentence) -> str:
+    """The nearest heading above a quote that names a model by at least two digits: A1 may number a section."""
+    return next((one for one in reversed(headings_above(passage, quote.start)) if _LONG_MODEL.search(one)), "")
 
 
 def leaves_name_out(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
@@ -209,15 +241,32 @@ def years_of(text: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str]) -> bool:
-    """The same of texts."""
+def paired_years_of(text: str) -> frozenset[int]:
+    """The first one of each two years that a text names as one: 2024 of 2024/25."""
+    pairs = ((int(one["first"]), int(one["last"])) for one in _PAIRED_YEARS.finditer(text))
+    return frozenset(first for first, last in pairs if (first + 1 - last) % 100 == 0)
+
+
+def _context_below_model(passage: Passage, quote: DraftSentence) -> str:
+    """What stands above a quote and shortly before it, but not before the heading that names its model."""
+    model, before = _model_above(passage, quote), text_before(passage, quote)
+    above = (*headings_above(passage, quote.start), column_names(passage, quote.start))
+    return " ".join((*above, before[max(0, before.rfind(model)) :] if model else before))
+
+
+def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str], headed: Sequence[str]) -> bool:
+    """The same of texts, and of models that the headings `headed` name."""
     named = frozenset(thing for text in own for thing in _things(text))
+    named |= frozenset(thing for text in headed for thing in _things(text) if thing.form is _MODEL)
     names = frozenset(one for one in asked if one.form in _NAMES)
+    models = frozenset(one for one in asked if one.form is _MODEL)
     if names & named:
         asked -= names
+    # They cover things that they do not name, but no settings.
     if any(map(_COVERS.search, own)):
-        # They cover things that they do not name, but no settings.
-        asked &= names
+        asked &= names | models
+    if any(_COVERS_MODELS.search(text) and _MODEL.search(text) for text in own):
+        asked -= models
     everywhere = " ".join((*own, *around))
     kinds = {(thing.form, thing.noun) for thing in named}
     missing = (one for one in asked - named if (one.form, one.noun) in kinds)
@@ -286,5 +335,6 @@ def _text(passage: Passage, quote: DraftSentence) -> str:
 
 
 def context_of(passage: Passage, quote: DraftSentence) -> str:
+    """What stands above a quote and shortly before it."""
     above = (*headings_above(passage, quote.start), column_names(passage, quote.start))
     return " ".join((*above, text_before(passage, quote)))

@@ -130,9 +130,26 @@ def _count_names(
 def has_form(
     part: Subquery, kind: QuestionKind, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> bool:
-    """True when the quotes together have what a question of this kind asks for: a place, several things, a reason."""
-    said = "\n".join(texts_of(all_quotes(sentences), passages))
+    """True when the quotes together have what a question of this kind asks for: a place, several things, a reason that
+    is one of what the question is about.
+    """
+    quotes = all_quotes(sentences)
+    said = "\n".join(texts_of(quotes, passages))
+    if kind is QuestionKind.REASON and _gives_reason_of_another(part, quotes, passages):
+        return False
     return all(holds(said, part) for asked, holds in _REQUIRED if asked(part, kind))
+
+
+def _gives_reason_of_another(part: Subquery, quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where no quote that gives a reason has a word of the question, in the headings above it or shortly before it
+    either, and a quote without a reason has one: it is what the question is about.
+    """
+    held = {True: 0, False: 0}
+    for one, said in zip(quotes, texts_of(quotes, passages), strict=True):
+        passage = passages[one.passage]
+        around = " ".join((*headings_above(passage, one.start), text_before(passage, one), said))
+        held[gives_reason(said, table_of(part.text))] |= mask_of(lower_text(around), part.terms)
+    return held[False] != 0 and held[True] == 0
 
 
 def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:

@@ -31,7 +31,7 @@ from agentic_rag.answering.evidence.other_slot import (
     says_it_of_another,
     tells_of_plan,
 )
-from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out
+from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out, without_other_models
 from agentic_rag.answering.evidence.padding import cut_to_values, without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act, tells_of_the_one
@@ -224,6 +224,8 @@ def _weigh_answer(
     for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
         is_whole = is_path or kind in _SEVERAL_DOCUMENTS or asks_twice(part.text)
+        if not is_whole:
+            said = without_other_models(part.text, said, found.passages)
         grounds = said if is_whole else without_padding(part, said, found.passages, reading.read)
         kept += [one for one in grounds if one not in kept]
         has_forms = (

@@ -27,11 +27,15 @@ class AskedPole:
     pole: Pole
     others: tuple[Pole, ...]
 
+    def is_said(self, said: str, around: str) -> bool:
+        """True where a text, or what stands around it, says the side that is asked for."""
+        return any(self.pole.said.pattern.search(one) for one in (said, around))
+
     def is_other(self, said: str, around: str) -> bool:
         """True for a text that says another side alone, or none where one is always said, and what stands around it
         does not say the asked one.
         """
-        if self.pole.said.pattern.search(said) or self.pole.said.pattern.search(around):
+        if self.is_said(said, around):
             return False
         if any(one.said.pattern.search(said) for one in self.others):
             return True

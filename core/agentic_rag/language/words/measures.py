@@ -19,7 +19,8 @@ MEASURED = re.compile(
 _MEASURES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (
         re.compile(
-            r"\bhow (?:heavy|much .{0,40}\bweighs?)\b|\b(?:what|which) .{2,60}\bweigh\b|"
+            r"\bhow (?:heavy|much .{0,40}\bweighs?|many (?:kilos?|(?:kilo|milli)?gram(?:me)?s|kg|ton(?:ne)?s))\b|"
+            r"\b(?:what|which) .{2,60}\bweigh\b|"
             r"\b(?:what|which).{0,30}\bweight\b",
             re.IGNORECASE,
         ),
