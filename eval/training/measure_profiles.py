@@ -1,8 +1,8 @@
 """How often the tone of a sentence, and whether it sells, are told as people would:
 `python -m eval.training.measure_profiles`.
 
-The sentences are our own (profile_sentences.tsv). `dev` was looked at to mend the rules, `held` and `fresh` were not;
-but one author wrote all of them, so texts of others will be told less well.
+The sentences are our own (profile_sentences.tsv). `dev` and some of `held` were looked at to mend the rules,
+`fresh` was not; but one author wrote all of them and the rules, so texts of others will be told less well.
 """
 
 from __future__ import annotations
