@@ -60,6 +60,7 @@ from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageRes
 from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import Choice, asks_twice, most_sentences, shape_part
+from agentic_rag.answering.stages.amendments import find_amendment
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
 from agentic_rag.answering.stages.read_units import PartReading, odds_of, read_units
 from agentic_rag.answering.stages.several_things import of_several_things, several_readings
@@ -259,6 +260,10 @@ def _weigh_answer(
     asked = {} if is_path else {place: (part, reading.units) for place, (part, _, reading) in parts.items()}
     is_certain = certainty.enough and has_forms and is_stated_alone and not is_of_another
     shown = cut_to_values(kept if is_certain else draft.sentences, asked, found.passages)
+    amendment = find_amendment(whole, shown, found.passages, state.checked.excluded)
+    if amendment is not None:
+        shown = (*shown, amendment)
+        draft = replace(draft, is_conflicting=is_certain)
     why = Shortfall(AbstentionReason.NOT_ESTABLISHED, RunMessage(Message.NOT_ESTABLISHED), Outcome.UNCERTAIN)
     return replace(draft, sentences=shown, shortfall=draft.shortfall if is_certain else why)
 
