@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus
@@ -133,11 +133,13 @@ class PartUnits:
                 best = max(best, unit.score)
         return sorted(units, key=_by_score)
 
-    def all_units(self, least: float = 0.0) -> list[CandidateUnit]:
-        """The units that cover at least this share of the question themselves, each once; in the same order."""
+    def all_units(self, least: float = 0.0, places: Collection[int] | None = None) -> list[CandidateUnit]:
+        """The units that cover at least this share of the question themselves, each once; in the same order. `places`:
+        only those of the passages at these positions.
+        """
         found: dict[tuple[int, int], CandidateUnit] = {}
         for paragraph in self._paragraphs:
-            if self._weigh(paragraph.mask) < least:
+            if self._weigh(paragraph.mask) < least or not (places is None or paragraph.scan.position in places):
                 continue
             split = self._split(paragraph)
             for place, span in enumerate(split.spans):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from uuid import UUID
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.contradiction import contradicts, is_changed_copy, jaccard_similarity
@@ -121,7 +122,14 @@ def find_bearers(
     names = _names(part)
     if kind not in _KINDS or not names or table_of(part.text) is not None:
         return Bearers()
-    units = [unit for unit in held.all_units() if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded]
+    places = _places_with_name(names, passages)
+    if not places:
+        return Bearers()
+    units = [
+        unit
+        for unit in held.all_units(places=places)
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+    ]
     answered = [sides for one in _bearers(part, names, units, passages) if (sides := _sides(one, part, passages))]
     answered = [one for one in answered if _answers(one[0], [other[0] for other in answered if other is not one], part)]
     is_conflicting = any(len(sides) > 1 for sides in answered) or any(
@@ -140,6 +148,21 @@ def _names(part: Subquery) -> frozenset[str]:
     if named and opener[0].isupper() and opener.lower() not in FUNCTION_WORDS:
         named |= frozenset(terms_of(opener)).intersection(term.term for term in part.terms)
     return named
+
+
+def _places_with_name(names: frozenset[str], passages: Sequence[Passage]) -> frozenset[int]:
+    """The positions of the passages of documents that may have the whole name, where there are two of them: to make the
+    units of all passages and to take their words apart would be a tenth of an answer. A stemmer changes no more than
+    the last letter of what is left of a word.
+    """
+    texts: dict[UUID, str] = {}
+    for passage in passages:
+        chunk = passage.chunk
+        texts[chunk.document_id] = f"{texts.get(chunk.document_id, chunk.document_title)} {chunk.text}"
+    begun = [name[:-1] for name in names]
+    having = {document for document, text in texts.items() if all(one in text.lower() for one in begun)}
+    is_several = len(having) > 1
+    return frozenset(at for at, one in enumerate(passages) if is_several and one.chunk.document_id in having)
 
 
 def _bearers(
