@@ -181,6 +181,8 @@ def test_a_marker_behind_code_stands_on_a_line_of_its_own() -> None:
         ("It fell in Kenya [2], in Peru [3] [4].", "It fell in Kenya (2), in Peru (3) (4)."),
         ("It was seen before ([2, 3]; [5–7]).", "It was seen before ((2, 3); (5–7))."),
         ("[1] is the file.", "(1) is the file."),
+        ("It was seen [3][4].", "It was seen (3)(4)."),
+        ("Write [more][1] there.", "Write [more][1] there."),
         ("The first is values[0].", "The first is values[0]."),
         ("Run:\n\n```py\nprint([1])\n```", "Run:\n\n```py\nprint([1])\n```"),
     ],

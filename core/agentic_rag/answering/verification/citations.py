@@ -13,8 +13,11 @@ from agentic_rag.documents.document import RevisionSpan, SpanRequest
 from agentic_rag.language.prompt_injection import find_suspicions
 from agentic_rag.retrieval.candidates import Passage
 
-_NUMBERS = re.compile(r"(?<![^\s(\]])\[(\d{1,4}(?: ?[,;–-] ?\d{1,4})*)\]")
-"""Numbers in square brackets that stand by themselves: a source's references. `values[3]` is none."""
+_NUMBERS = re.compile(r"(?<![^\s(])(?:\[\d{1,4}(?: ?[,;–-] ?\d{1,4})*\])+")
+"""Numbers in square brackets that stand by themselves: a source's references. `values[3]` is none, nor is the one of
+`[more][3]`, which round brackets would make a link.
+"""
+_ROUND = str.maketrans("[]", "()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
     for sentence in sentences:
         own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.TITLED) and len(sentences) > 1
         is_code = any(sentence.text.count(fence) > 1 for fence in FENCES)
-        text = sentence.text if is_code else _NUMBERS.sub(r"(\1)", sentence.text)
+        text = sentence.text if is_code else _NUMBERS.sub(lambda found: found[0].translate(_ROUND), sentence.text)
         lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
         if pieces and (sentence.kind is UnitKind.LIST or own_line is False) and "\n" in text:
             lead = "\n"

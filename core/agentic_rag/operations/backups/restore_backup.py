@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -82,19 +82,19 @@ class RestoreBackup:
                 if rows != one.rows:
                     raise damaged_backup(f"{one.file.key} holds {rows} rows instead of {one.rows}")
                 done += rows
+            held = frozenset(await self._blobs.keys(""))
             for original in checked.originals:
                 tell(done, total, original.key)
                 if not original.is_missing:
                     stored = read_stored(source, original.stored_key, original.size, original.sha256)
-                    await self._put(original.key, stored)
+                    if original.key in held:
+                        # A stream needs an unused key. One that an interrupted restore left has the same bytes, or
+                        # older ones.
+                        await self._blobs.delete(original.key)
+                    await self._blobs.put_stream(original.key, stored)
         tell(total, total, "")
         await self._migrate()
         return manifest
-
-    async def _put(self, key: str, pieces: AsyncIterator[bytes]) -> None:
-        # A stream needs an unused key: one that an interrupted restore left holds the same bytes, or older ones.
-        await self._blobs.delete(key)
-        await self._blobs.put_stream(key, pieces)
 
 
 class ReapplyErasures:
