@@ -10,7 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from agentic_rag.answering.evidence.other_things import context_of, paired_years_of, text_around, years_of
+from agentic_rag.answering.evidence.numbered_names import is_of_other_number
+from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
+from agentic_rag.answering.evidence.other_things import (
+    context_of,
+    leaves_name_out,
+    paired_years_of,
+    text_around,
+    years_of,
+)
 from agentic_rag.answering.evidence.stated import text_before, texts_of
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import Subquery, column_names, depends_on_previous
@@ -84,6 +92,17 @@ class _Pair:
     def comes_first(self) -> bool:
         """True where the lacked word is the first of the two."""
         return self.lacked.start < self.held.start
+
+
+def is_of_something_else(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where one of the rules below, or of other names, numbers and holders, finds that what is quoted is said of
+    something else than what the question asks about.
+    """
+    of_question = (leaves_name_out, tells_of_other_holder, is_of_other_year, is_of_other_number)
+    of_part = (says_it_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
+    return any(one(part.text, sentences, passages) for one in of_question) or any(
+        one(part, sentences, passages) for one in of_part
+    )
 
 
 def is_of_other_year(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:

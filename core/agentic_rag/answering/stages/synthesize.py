@@ -21,17 +21,9 @@ from agentic_rag.answering.evidence.certainty import (
     score_certainty,
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
-from agentic_rag.answering.evidence.numbered_names import is_of_other_number
-from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
 from agentic_rag.answering.evidence.other_language import is_of_other_language
-from agentic_rag.answering.evidence.other_slot import (
-    is_of_other_pole,
-    is_of_other_year,
-    lacks_doer,
-    says_it_of_another,
-    tells_of_plan,
-)
-from agentic_rag.answering.evidence.other_things import is_of_other_things, leaves_name_out, without_other_models
+from agentic_rag.answering.evidence.other_slot import is_of_something_else
+from agentic_rag.answering.evidence.other_things import is_of_other_things, without_other_models
 from agentic_rag.answering.evidence.padding import cut_to_values, without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act, tells_of_the_one
@@ -253,12 +245,9 @@ def _weigh_answer(
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     has_all = len(kept) == len(draft.sentences)
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
-    other = (leaves_name_out, tells_of_other_holder, is_of_other_year, is_of_other_number)
-    is_of_another = any(one(whole.text, kept, found.passages) for one in other)
-    of_part = (says_it_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
-    is_of_another = is_of_another or any(one(whole, kept, found.passages) for one in of_part)
     asked = {} if is_path else {place: (part, reading.units) for place, (part, _, reading) in parts.items()}
-    is_certain = certainty.enough and has_forms and is_stated_alone and not is_of_another
+    is_certain = certainty.enough and has_forms and is_stated_alone
+    is_certain = is_certain and not is_of_something_else(whole, kept, found.passages)
     shown = cut_to_values(kept if is_certain else draft.sentences, asked, found.passages)
     amendment = find_amendment(whole, shown, found.passages, state.checked.excluded)
     if amendment is not None:
