@@ -88,3 +88,15 @@ def test_a_sentence_that_the_self_check_refused_is_not_shown_again() -> None:
 
     assert amendment_of("What is the rent?", "The rent is 1,850 pounds.", other) == other
     assert amendment_of("What is the rent?", "The rent is 1,850 pounds.", other, frozenset({(2, 0)})) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The rent is paid instead of (say) a deposit.",
+        "The rent is no longer; it was.",
+        "The rent rose from   to 5 pounds.",
+    ],
+)
+def test_a_change_that_names_no_value_is_none(other: str) -> None:
+    assert amendment_of("What is the rent?", "The rent is 1,850 pounds.", other) is None

@@ -18,11 +18,11 @@ from agentic_rag.retrieval.candidates import Passage
 
 _INSTEAD = re.compile(
     r"\b(?:instead of|rather than|in place of|replac(?:es|ing)|no longer|(?:an)?statt|anstelle von|nicht mehr|"
-    r"au lieu d(?:e\b|u\b|['’])|en (?:lugar|vez) de)\s*(?P<old>[^;()]{1,60})",
+    r"au lieu d(?:e\b|u\b|['’])|en (?:lugar|vez) de)\s*(?P<old>[^\s;()][^;()]{0,59})",
     re.IGNORECASE,
 )
 _FROM_TO = re.compile(
-    r"\b(?:from|von|vom|de|du|desde)\s+(?P<old>[^;]{1,40}?)\s+(?:to|auf|à|au|a|al|hasta)\s+(?P<new>[^;]{1,60})",
+    r"\b(?:from|von|vom|de|du|desde)\s+(?P<old>[^\s;][^;]{0,39}?)\s+(?:to|auf|à|au|a|al|hasta)\s+(?P<new>[^;]{1,60})",
     re.IGNORECASE,
 )
 _CHANGES = re.compile(
