@@ -31,7 +31,6 @@ _MARKED = re.compile(rf"\b(?P<noun>[^\W\d_]{{3,}})[ \u00a0](?P<mark>{_MARK})")
 """A noun and what tells one of its kind from the others: pontoon D, clause 4.2, phase two."""
 _MODEL = re.compile(r"(?<![\w.-])(?P<noun>[A-Z]{1,5})[- ]?(?P<mark>\d{1,4}[a-z]?)(?![\w%]|[.,]\d)")
 """Letters and digits in one: G5, PX-200, TK 410."""
-_LONG_MODEL = re.compile(r"(?<![\w.-])[A-Z]{1,5}[- ]?\d{2,4}[a-z]?(?![\w%]|[.,]\d)")
 _COMPOUND = re.compile(r"(?<![\w-])(?P<mark>[^\W\d_]{2,})-(?P<noun>[^\W\d_]{3,})(?![\w-])")
 """A word that another one tells apart: part-time, two-stroke."""
 _ORDERED = re.compile(
@@ -57,6 +56,7 @@ _YEARS = re.compile(
 )
 """A year, or the first and the last of several: 2021/22, 2019–2023."""
 _PAIRED_YEARS = re.compile(r"(?<!\w)(?P<first>(?:19|20)\d\d) ?[/–-] ?(?P<last>\d\d(?:\d\d)?)(?![\w%/–-])")
+"""Two years that are named as one, or a span of years; the beginning of a date, 2024-12-31, is none."""
 _COVERS = re.compile(
     r"\b(?:up to|from (?=\d)|over|above|below|under|larger|smaller|lower|higher|others?|all|any|rest|remaining|both|"
     r"more|bis|ab|über|unter|alle[nrs]?|übrigen?|andere[nrs]?|todos|todas|otros|otras|desde|hasta)\b",
@@ -148,7 +148,12 @@ def _is_of_another(asked: frozenset[_Thing], sentence: DraftSentence, passages: 
 
 def _model_above(passage: Passage, quote: DraftSentence) -> str:
     """The nearest heading above a quote that names a model by at least two digits: A1 may number a section."""
-    return next((one for one in reversed(headings_above(passage, quote.start)) if _LONG_MODEL.search(one)), "")
+    above = reversed(headings_above(passage, quote.start))
+    return next((one for one in above if any(_has_two_digits(found["mark"]) for found in _MODEL.finditer(one))), "")
+
+
+def _has_two_digits(mark: str) -> bool:
+    return mark[:2].isdigit() and len(mark) > 1
 
 
 def leaves_name_out(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
@@ -250,8 +255,7 @@ def paired_years_of(text: str) -> frozenset[int]:
 def _context_below_model(passage: Passage, quote: DraftSentence) -> str:
     """What stands above a quote and shortly before it, but not before the heading that names its model."""
     model, before = _model_above(passage, quote), text_before(passage, quote)
-    above = (*headings_above(passage, quote.start), column_names(passage, quote.start))
-    return " ".join((*above, before[max(0, before.rfind(model)) :] if model else before))
+    return _context(passage, quote, before[max(0, before.rfind(model)) :] if model else before)
 
 
 def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str], headed: Sequence[str]) -> bool:
@@ -336,5 +340,8 @@ def _text(passage: Passage, quote: DraftSentence) -> str:
 
 def context_of(passage: Passage, quote: DraftSentence) -> str:
     """What stands above a quote and shortly before it."""
-    above = (*headings_above(passage, quote.start), column_names(passage, quote.start))
-    return " ".join((*above, text_before(passage, quote)))
+    return _context(passage, quote, text_before(passage, quote))
+
+
+def _context(passage: Passage, quote: DraftSentence, before: str) -> str:
+    return " ".join((*headings_above(passage, quote.start), column_names(passage, quote.start), before))

@@ -313,11 +313,16 @@ def label_start(text: str, spans: Sequence[tuple[int, int]], place: int) -> int 
     return start if labelled else None
 
 
+def holds_code(text: str) -> bool:
+    """True for a text with a whole block of code."""
+    return any(text.count(fence) > 1 for fence in FENCES)
+
+
 def format_unit(unit: str, header: str | None = None) -> str:
     """The unit as a sentence of an answer: line breaks and mark-up folded, table cells named by their header row; one
     with a whole block of code as it stands.
     """
-    if any(unit.count(fence) > 1 for fence in FENCES):
+    if holds_code(unit):
         return unit
     text = format_row(unit, header) if is_row(unit) else _NEXT_ITEM.sub("", LIST_MARK.sub("", unit))
     text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))

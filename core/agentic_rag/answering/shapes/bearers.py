@@ -158,9 +158,9 @@ def _places_with_name(names: frozenset[str], passages: Sequence[Passage]) -> fro
     texts: dict[UUID, str] = {}
     for passage in passages:
         chunk = passage.chunk
-        texts[chunk.document_id] = f"{texts.get(chunk.document_id, chunk.document_title)} {chunk.text}"
+        texts[chunk.document_id] = f"{texts.get(chunk.document_id, chunk.document_title)} {chunk.text}".lower()
     begun = [name[:-1] for name in names]
-    having = {document for document, text in texts.items() if all(one in text.lower() for one in begun)}
+    having = {document for document, text in texts.items() if all(one in text for one in begun)}
     is_several = len(having) > 1
     return frozenset(at for at, one in enumerate(passages) if is_several and one.chunk.document_id in having)
 

@@ -47,9 +47,11 @@ def find_amendment(
     told = [value for one in quotes for value in _values(passages[one.passage].chunk.text[one.start : one.end])]
     asked = _values(part.text)
     told = [one for one in told if not any(one.agrees(other) for other in asked)]
+    if not told:
+        return None
     for place, passage in enumerate(passages):
         chunk = passage.chunk
-        if not told or chunk.document_id in home:
+        if chunk.document_id in home or not (_INSTEAD.search(chunk.text) or _FROM_TO.search(chunk.text)):
             continue
         for start, end in sentence_spans(chunk.text, table_of(chunk.text)):
             said = chunk.text[start:end]
@@ -63,9 +65,9 @@ def find_amendment(
 
 def _changed_values(said: str) -> Iterator[TypedValue]:
     """The values that a sentence says are another one now, which it has too."""
-    values = _values(said)
-    moved = _FROM_TO.finditer(said) if _CHANGES.search(said) else ()
-    for change in (*_INSTEAD.finditer(said), *moved):
+    changes = [*_INSTEAD.finditer(said), *(_FROM_TO.finditer(said) if _CHANGES.search(said) else ())]
+    values = _values(said) if changes else []
+    for change in changes:
         old = change["old"]
         news = _values(change["new"]) if "new" in change.groupdict() else []
         unit = _NUMBER.sub("", change["new"][news[0].start : news[0].end]) if news else ""

@@ -217,9 +217,10 @@ def _weigh_answer(
     for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
         is_whole = is_path or kind in _SEVERAL_DOCUMENTS or asks_twice(part.text)
+        grounds: Sequence[DraftSentence] = said
         if not is_whole:
             said = without_other_models(part.text, said, found.passages)
-        grounds = said if is_whole else without_padding(part, said, found.passages, reading.read)
+            grounds = without_padding(part, said, found.passages, reading.read)
         kept += [one for one in grounds if one not in kept]
         has_forms = (
             has_forms

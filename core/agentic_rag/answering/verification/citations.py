@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.answering.answer import Citation, TextSpan
 from agentic_rag.answering.extraction.extractive import DraftSentence
-from agentic_rag.answering.extraction.text_units import FENCES, UnitKind
+from agentic_rag.answering.extraction.text_units import FENCES, UnitKind, holds_code
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
 from agentic_rag.language.prompt_injection import find_suspicions
 from agentic_rag.retrieval.candidates import Passage
@@ -66,8 +66,9 @@ def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
     length = count = 0
     for sentence in sentences:
         own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.TITLED) and len(sentences) > 1
-        is_code = any(sentence.text.count(fence) > 1 for fence in FENCES)
-        text = sentence.text if is_code else _NUMBERS.sub(lambda found: found[0].translate(_ROUND), sentence.text)
+        text = sentence.text
+        if not holds_code(text):
+            text = _NUMBERS.sub(lambda found: found[0].translate(_ROUND), text)
         lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
         if pieces and (sentence.kind is UnitKind.LIST or own_line is False) and "\n" in text:
             lead = "\n"
