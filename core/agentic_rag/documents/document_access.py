@@ -14,7 +14,6 @@ from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import Forbidden, InvalidInput, Retryable, no_such_document, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import (
-    EVERYONE,
     PUBLIC_PRINCIPALS,
     Hiding,
     ListScope,
@@ -28,10 +27,10 @@ from agentic_rag.tenancy.access import (
     parse_principals,
     read_identity,
     restore_principals,
-    split_hidden,
     users_of,
 )
 from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.change_readers import list_in_audit
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 
@@ -317,11 +316,6 @@ class DocumentAccess:
             principal.subject_id,
             **detail,
         )
-
-
-def list_in_audit(principals: Sequence[str]) -> str:
-    """Readers as an entry of the audit log names them, without what hides the document."""
-    return ",".join(split_hidden(principals)[0]) or EVERYONE
 
 
 async def _lock(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from agentic_rag.documents.document import Document, DocumentStatus
-from agentic_rag.documents.document_access import list_in_audit, narrower_sets
+from agentic_rag.documents.document_access import narrower_sets
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
 from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
@@ -22,9 +22,8 @@ from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, s
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, PolicyRefused, Retryable
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS
-from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
-from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR
+from agentic_rag.tenancy.change_readers import change_readers
 from agentic_rag.workspaces.workspace import Workspace
 
 FINGERPRINT_PROVENANCE = "fingerprint"
@@ -292,21 +291,16 @@ class HandOver:
         async with self.database.transaction(workspace.org_id) as transaction:
             access_id = await transaction.access.intern(workspace, principals)
             older = await narrower_sets(transaction, workspace, document.document_id, principals)
-            sets = await transaction.access.principals(workspace, [document.access_id])
-            change = await transaction.access.change(workspace, document.document_id, access_id, older)
-            if access_id != document.access_id:
-                await audit(
-                    transaction,
-                    self.telemetry,
-                    AuditAction.SET_DOCUMENT_ACCESS,
-                    workspace,
-                    document.document_id,
-                    SYSTEM_ACTOR,
-                    before=list_in_audit(sets.get(document.access_id, PUBLIC_PRINCIPALS)),
-                    after=list_in_audit(principals),
-                    passages=change.passages if change else 0,
-                    all_versions=False,
-                )
+            await change_readers(
+                transaction,
+                self.telemetry,
+                workspace,
+                document.document_id,
+                SYSTEM_ACTOR,
+                held=document.access_id,
+                given=access_id,
+                older=older,
+            )
             await plan.watch.guard(transaction)
 
     async def _store(self, plan: SyncPlan, fresh: Sequence[_FetchResult], underway: Sequence[Submission]) -> None:

@@ -13,7 +13,6 @@ from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import (
     DocumentRight,
     keep_withdrawn,
-    list_in_audit,
     may_know,
     narrower_sets,
     readers_changed,
@@ -52,6 +51,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.access import include_setter
 from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.change_readers import change_readers
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.workspace import Workspace, effective_settings
@@ -235,19 +235,15 @@ class UploadDocument:
             require_room(document.metadata, submission.metadata)
             if access_id is not None and access_id != document.access_id:
                 await require_right(transaction, uploader, document, DocumentRight.OWN)
-                sets = await transaction.access.principals(ref, [document.access_id, access_id])
-                change = await transaction.access.change(ref, document_id, access_id, older)
-                await audit(
+                await change_readers(
                     transaction,
                     self.telemetry,
-                    AuditAction.SET_DOCUMENT_ACCESS,
                     ref,
                     document_id,
                     uploader.subject_id,
-                    before=list_in_audit(sets[document.access_id]),
-                    after=list_in_audit(sets[access_id]),
-                    passages=change.passages if change else 0,
-                    all_versions=False,
+                    held=document.access_id,
+                    given=access_id,
+                    older=older,
                 )
         return replace(submission, access_id=access_id)
 

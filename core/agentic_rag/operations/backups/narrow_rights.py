@@ -9,7 +9,6 @@ from typing import TypeVar
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
-from agentic_rag.documents.document_access import list_in_audit
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.limits import SpendingLimits
@@ -18,6 +17,7 @@ from agentic_rag.operations.backups.rights import KeptDays, Listed, ListedOrgani
 from agentic_rag.operations.snapshots.rights import DocumentRights, documents_of, narrow_document, narrow_entering
 from agentic_rag.tenancy.access import EVERYONE, PUBLIC_PRINCIPALS
 from agentic_rag.tenancy.audit import AuditAction, differences
+from agentic_rag.tenancy.change_readers import list_in_audit
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.organisation import FeatureFlag, OrganisationSettings
