@@ -100,3 +100,18 @@ def test_a_sentence_that_the_self_check_refused_is_not_shown_again() -> None:
 )
 def test_a_change_that_names_no_value_is_none(other: str) -> None:
     assert amendment_of("What is the rent?", "The rent is 1,850 pounds.", other) is None
+
+
+def test_only_what_answers_is_looked_for_in_amendments() -> None:
+    load, term = "The connected load of the mill is 25 kilowatts.", "The lease of the mill runs until 31 March 2026."
+    other = "The lease of the mill is moved from 31 March 2026 to 31 March 2030."
+    text = f"{load} {term}"
+
+    def has_amendment(question: str) -> bool:
+        part = build_subquery(question, detect_answer_type(question), {}, (), [text, other])
+        places = [(text.index(one), one) for one in (load, term)]
+        said = [DraftSentence(0, 0, at, at + len(one), one, UnitKind.PROSE, 1.0) for at, one in places]
+        return find_amendment(part, said, [passage(1, "Mill", text), of_another(other)], NOTHING) is not None
+
+    assert has_amendment("When does the lease of the mill end?")
+    assert not has_amendment("What is the connected load of the mill?")

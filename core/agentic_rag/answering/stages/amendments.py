@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from agentic_rag.answering.evidence.stated import texts_of
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
 from agentic_rag.answering.extraction.reading import headings_above
-from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.extraction.typed_values import TypedValue, ValueKind, find_values
 from agentic_rag.answering.verification.citations import all_quotes
@@ -39,12 +40,16 @@ _NUMBER = re.compile(r"^[\d.,\s]+")
 def find_amendment(
     part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage], excluded: ExcludedSpans
 ) -> DraftSentence | None:
-    """The first sentence of another document that has something of the question and says that a value of the quotes was
-    changed: "moved from 31 March 2026 to 31 March 2030", "2,140 pounds instead of 1,850". None where none says so.
+    """The first sentence of another document that has something of the question and says that a value was changed of
+    the quotes that have the most of it: "moved from 31 March 2026 to 31 March 2030", "2,140 pounds instead of 1,850".
+    None where none says so.
     """
     quotes = all_quotes(sentences)
     home = {passages[one.passage].chunk.document_id for one in quotes}
-    told = [value for one in quotes for value in _values(passages[one.passage].chunk.text[one.start : one.end])]
+    texts = texts_of(quotes, passages)
+    held = [weight_of(mask_of(lower_text(text), part.terms), part.terms) for text in texts]
+    most = max(held, default=0.0)
+    told = [value for text, own in zip(texts, held, strict=True) if own == most for value in _values(text)]
     asked = _values(part.text)
     told = [one for one in told if not any(one.agrees(other) for other in asked)]
     if not told:
