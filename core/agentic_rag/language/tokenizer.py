@@ -27,7 +27,7 @@ from agentic_rag.language.term_counts import TermCounts, count_terms
 from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import TABLE_BY_CODE, table_of
 
-TERMS_VERSION = 2
+TERMS_VERSION = 3
 """Of what a text's postings are. A change raises it: a worker then makes the postings of every workspace again."""
 
 _CACHED_TOKENS = 32_768

@@ -120,6 +120,20 @@ def test_every_wording_of_a_table_is_a_regular_expression(table: WordTable) -> N
         ("Quando abre o porto para os barcos?", "pt"),
         ("Wanneer gaat de haven open?", "nl"),
         ("Kiedy otwiera się port?", "pl"),
+        ("Dov'è la chiave?", "it"),
+        ("La riunione è alle dieci.", "it"),
+        ("Il contratto scade a maggio.", "it"),
+        ("La garanzia dura due anni.", "it"),
+        ("L'ascensore è guasto.", "it"),
+        ("Le contrat expire en mai.", "fr"),
+        ("La garantie dure deux ans.", "fr"),
+        ("La cantine ouvre à midi.", "fr"),
+        ("A garantia dura dois anos.", "pt"),
+        ("Quando começa o curso?", "pt"),
+        ("O preço é de 40 euros.", "pt"),
+        ("Três cópias por cliente.", "pt"),
+        ("De garantie duurt twee jaar.", "nl"),
+        ("Gwarancja trwa dwa lata.", "pl"),
         ("Когда открывается порт?", "ru"),
         ("Кто основал Oracle Corporation?", "ru"),
         ("متى يفتح الميناء؟", "ar"),
@@ -141,7 +155,19 @@ def test_a_text_is_in_the_language_of_its_script_and_its_function_words(text: st
 
 @pytest.mark.parametrize(
     "text",
-    ["What does 北京 mean in English?", "Who was Пётр Великий?", "De Witt was a man of the state", "Non-stick pans"],
+    [
+        "What does 北京 mean in English?",
+        "Who was Пётр Великий?",
+        "De Witt was a man of the state",
+        "Non-stick pans",
+        "Go live date",
+        "Man hours per week",
+        "All hands",
+        "War room",
+        "x e y",
+        "Rent due in two weeks",
+        "Who sang La Vie en Rose?",
+    ],
 )
 def test_names_of_other_languages_make_no_other_language(text: str) -> None:
     assert table_of(text) is None

@@ -28,6 +28,7 @@ _ANYONE = r"(?:ik|men|we|wij|je|iemand|u|medewerkers|klanten|bezoekers)"
 DUTCH = WordTable(
     code="nl",
     stemmer="dutch",
+    letters="áéëíïóöúüè",
     has_compounds=True,
     function_words=word_set(
         """

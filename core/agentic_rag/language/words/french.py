@@ -38,10 +38,11 @@ FRENCH = WordTable(
     code="fr",
     stemmer="french",
     marks="œêûîè",
+    letters="àâæçéèêëîïôœùûüÿ",
     groups_by_space=True,
     function_words=word_set(
         """
-        le la les un une des du de au aux et ou où mais donc or ni que qui quoi dont quel quelle quels quelles quand
+        le la les un une des du de à au aux et ou où mais donc or ni que qui quoi dont quel quelle quels quelles quand
         comment combien pourquoi lequel laquelle lesquels je tu il elle on nous vous ils elles me te se lui leur leurs
         mon ma mes ton ta tes son sa ses notre nos votre vos ce cet cette ces cela ça ceci celui celle ceux celles en y
         dans par pour sur sous avec sans chez entre vers depuis pendant avant après contre dès jusqu jusque lors selon

@@ -36,6 +36,7 @@ GERMAN = WordTable(
     code="de",
     stemmer="german",
     marks="äöüß",
+    letters="äöüß",
     function_words=word_set(
         """
         der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner keines ich du

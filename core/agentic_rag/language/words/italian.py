@@ -30,17 +30,18 @@ ITALIAN = WordTable(
     code="it",
     stemmer="italian",
     marks="ìòù",
+    letters="àèéìíîòóù",
     function_words=word_set(
         """
-        il lo la gli le un uno una di del dello della dei degli delle al allo alla ai agli alle dal dallo dalla dai
-        dagli dalle nel nello nella nei negli nelle sul sullo sulla sui sugli sulle in con su per tra fra da ed
+        il lo la i gli le un uno una a di del dello della dei degli delle al allo alla ai agli alle dal dallo dalla dai
+        dagli dalle nel nello nella nei negli nelle sul sullo sulla sui sugli sulle in con su per tra fra da e ed o
         oppure ma però che chi cui quale quali qual quando dove come quanto quanta quanti quante perché cosa io tu
         lui lei noi voi loro mi ti si ci vi ne lo li mio mia miei mie tuo tua suo sua suoi sue nostro nostra vostro
         vostra questo questa questi queste quello quella quelli quelle quel è sono era erano essere stato stata
         stati sia fu furono sarà saranno sarebbe ha ho hai hanno abbiamo aveva avevano avere avrà può possono posso
         puoi deve devono devo si non più anche molto ogni tutto tutta tutti tutte altro altra altri altre stesso
         stessa alcuni alcune nessuno nessuna così quindi poi ancora già sempre mai qui qua lì là se senza dopo
-        prima durante presso verso sotto sopra dell nell all dall sull quell un'
+        prima entro durante presso verso sotto sopra dell nell all dall sull quell un'
         """
     ),
     asking_stems=word_set("trov numer nom tip chiam lung grand alt spess ann dat mostr fornisc differ nuov"),

@@ -34,10 +34,12 @@ POLISH = WordTable(
     code="pl",
     stemmer="polish",
     marks="ąęłśżźćń",
+    letters="ąćęłńóśźż",
     groups_by_space=True,
     function_words=word_set(
         """
-        na do od po za ze we przed przez przy pod nad dla bez między oraz albo ale lub czy że żeby aby gdy kiedy
+        a i o u w z na do od po za ze we przed przez przy pod nad dla bez między oraz albo ale lub czy że żeby aby gdy
+        kiedy
         gdzie jak jaki jaka jakie jakich jakim jaką kto kogo komu kim co czego czemu czym który która które których
         którym którą którego którzy ile ilu dlaczego skąd dokąd ja ty on ona ono my wy oni one mnie mi cię ci go
         jego jej ich im nas nam was się siebie mój moja moje swój swoje swoją ten ta to te tego tej tym tych tymi

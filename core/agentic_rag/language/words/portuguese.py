@@ -26,9 +26,11 @@ PORTUGUESE = WordTable(
     code="pt",
     stemmer="portuguese",
     marks="ãõ",
+    letters="áâãàçéêíóôõúü",
     function_words=word_set(
         """
-        os as um uma uns umas de do da dos das em no na nos nas num numa ao aos à às pelo pela pelos pelas com por para
+        o a os as um uma uns umas de do da dos das em no na nos nas num numa ao aos à às pelo pela pelos pelas com por
+        para
         sem sob sobre entre até desde contra durante após e ou mas porém que quem qual quais quando onde como
         quanto quanta quantos quantas porque por quê quê eu tu ele ela nós vós eles elas você vocês me te se lhe
         lhes meu minha meus minhas teu seu sua seus suas nosso nossa este esta estes estas esse essa esses essas

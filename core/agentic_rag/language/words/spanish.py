@@ -43,6 +43,7 @@ SPANISH = WordTable(
     code="es",
     stemmer="spanish",
     marks="¿¡ñ",
+    letters="áéíóúüñ",
     function_words=word_set(
         """
         el la los las lo un una unos unas al del de a en con por para sin sobre entre hasta desde hacia según

@@ -81,6 +81,8 @@ class WordTable:
     """Its function words are written in kana, most others are not."""
     marks: str = ""
     """Characters of its texts that neither English nor another table has."""
+    letters: str = ""
+    """What it writes beside a to z: a text with others is rather in another language."""
     function_words: frozenset[str] = frozenset()
     """Articles, pronouns, prepositions, conjunctions, auxiliaries, and the words that phrase a question."""
     unspaced_function_words: Wording = _NEVER

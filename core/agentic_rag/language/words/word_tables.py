@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from agentic_rag.language.english import FUNCTION_WORDS
@@ -35,16 +36,36 @@ _SHORT_TEXT = 8
 _READ_CHARACTERS = 1_000
 """From the start of a text: its language does not change."""
 _CACHED_TEXTS = 512
-_IN_NAMES = word_set("al da de del den der di dos du el en la las le los non san van")
-"""They stand in names of every language: one alone tells none."""
+_IN_NAMES = word_set(
+    "al all bin co com da de del den der di door dos du el en et go hat la las le los man non pro san sue van war"
+)
+"""They stand in names, and in texts, of every language: one alone tells none."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ASCII_WORD = re.compile(r"[a-z]{2,}")
+_LETTER_WORD = re.compile(r"(?<!\w)[^\W\d_](?!\w)")
 _BY_ALPHABET = tuple(table for table in TABLES if table.function_words and table not in (RUSSIAN, ARABIC))
-_PLACES_OF: dict[str, tuple[int, ...]] = {
-    word: tuple(place for place, table in enumerate(_BY_ALPHABET) if word in table.function_words)
-    for word in frozenset[str]().union(*(table.function_words for table in _BY_ALPHABET))
-}
+_ENGLISH_TOO = word_set("an ans dia due mars mes ore sept")
+_NUMBERS = tuple(
+    frozenset(word for word, english in table.numbers.items() if word != english) - FUNCTION_WORDS - _ENGLISH_TOO
+    for table in _BY_ALPHABET
+)
+"""The number words, units and months of each: beside another word they tell the language of a short text."""
+
+
+def _places_of(vocabularies: Iterable[frozenset[str]]) -> Mapping[str, tuple[int, ...]]:
+    places: dict[str, tuple[int, ...]] = {}
+    for place, words in enumerate(vocabularies):
+        for word in words:
+            places[word] = (*places.get(word, ()), place)
+    return places
+
+
+_PLACES_OF = _places_of(table.function_words for table in _BY_ALPHABET)
 """The tables, by their place, that hold a function word."""
+_PLACES_IN_SHORT = _places_of(
+    table.function_words | numbers for table, numbers in zip(_BY_ALPHABET, _NUMBERS, strict=True)
+)
+"""The same, or a number word."""
 
 _SCRIPTS = re.compile(
     "(?P<cyrillic>[\u0400-\u052f]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<kana>[\u3041-\u30ff]+)|"
@@ -108,22 +129,37 @@ def _table_of(text: str) -> WordTable | None:
         if by_script is not None:
             return by_script
     is_short = len(words) <= _SHORT_TEXT
-    most, found = max(_LEAST_SHARE * len(words), 0 if is_short else 1), None
-    letters = frozenset[str]() if is_ascii else frozenset(low)
-    known_by = _function_words_by_table(words)
-    for table, known in zip(_BY_ALPHABET, known_by, strict=True):
+    alone = frozenset(_LETTER_WORD.findall(low)) - FUNCTION_WORDS if is_short else frozenset[str]()
+    letters = frozenset[str]() if is_ascii else frozenset(low) - alone
+    least = (max(_LEAST_SHARE * len(words), 0 if is_short else 1),)
+    most: tuple[float, ...] = least
+    found = None
+    places = _PLACES_IN_SHORT if is_short else _PLACES_OF
+    for table, known in zip(_BY_ALPHABET, _known_by_table(words | alone, places), strict=True):
         marks = sum(mark in letters for mark in table.marks) if known or is_short else 0
-        own = known - FUNCTION_WORDS
-        tells = marks or len(own) > 1 or not own <= _IN_NAMES
-        if tells and len(known) + marks > most and len(own) + marks > len(english - known):
-            most, found = len(known) + marks, table
+        count = len(known) + marks
+        if count < most[0] or count <= least[0] or not _tells(known, marks, table, english):
+            continue
+        foreign = sum(letter.isalpha() and letter not in table.letters for letter in letters if letter > "z")
+        weight = (count, -foreign, marks + sum(1 / len(places[word]) for word in known))
+        if weight > most:
+            most, found = weight, table
     return found
 
 
-def _function_words_by_table(words: frozenset[str]) -> list[set[str]]:
+def _tells(known: set[str], marks: int, table: WordTable, english: frozenset[str]) -> bool:
+    """Whether words and marks of a text are more than names of a language in an English text have."""
+    own = known - FUNCTION_WORDS
+    strange = len(english - known)
+    words = {word for word in own if len(word) > 1 or not word.isascii()}
+    has_sign = marks or words & table.function_words - _IN_NAMES or (words and len(own) > 1 + strange)
+    return bool(has_sign) and len(own) + marks > strange
+
+
+def _known_by_table(words: frozenset[str], places: Mapping[str, tuple[int, ...]]) -> list[set[str]]:
     found: list[set[str]] = [set() for _ in _BY_ALPHABET]
     for word in words:
-        for place in _PLACES_OF.get(word, ()):
+        for place in places.get(word, ()):
             found[place].add(word)
     return found
 
