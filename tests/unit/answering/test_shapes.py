@@ -374,6 +374,15 @@ def test_sentences_that_begin_alike_belong_to_the_one_that_announces_them() -> N
     )
 
 
+def test_sentences_that_begin_with_an_article_do_not_begin_alike() -> None:
+    text = (
+        "## Dach\n\nFür das Dach liegen drei Angebote vor. Die Leiter bleibt im Keller. Die Sitzung endete um neun. "
+        "Die Gemeinde zahlt später. " + "Im Juni traf sich der Vorstand wieder und besprach den Haushalt. " * 8
+    )
+
+    assert answer("Welche Angebote gibt es für das Dach?", text) == ("Für das Dach liegen drei Angebote vor.",)
+
+
 RANGES = (
     "# Ranges\n\n| Range | Price (£) | Delivery | Built |\n|---|---|---|---|\n| Ash | 1,240 | 2 weeks | 2004 |\n"
     "| Elm | 980 | 20 days | 2011 |\n| Oak | 1,015 | 1 month | 1998 |"

@@ -22,6 +22,7 @@ from agentic_rag.answering.shapes.forms import (
 )
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import is_row, split_cells
+from agentic_rag.language.words.word_tables import function_words_of
 from agentic_rag.retrieval.candidates import Passage
 
 MIN_ALIKE = 2
@@ -83,7 +84,7 @@ def _enumeration(place: int, passages: Sequence[Passage], draft: PartDraft) -> D
         heads = [reading.text[slice(*span)].split(" ", 1)[0] for span in spans[first:]]
         alike = next((at for at, head in enumerate(heads) if head != heads[0]), len(heads))
         end = unit.end
-        if alike >= MIN_ALIKE and heads[0].lower() not in FUNCTION_WORDS:
+        if alike >= MIN_ALIKE and heads[0].lower() not in FUNCTION_WORDS | function_words_of(reading.text):
             end = spans[first + alike - 1][1]
         elif not _NAMES_SEVERAL.search(reading.text[unit.start : unit.end]):
             return None
