@@ -7,7 +7,14 @@ from contextlib import asynccontextmanager
 
 from agentic_rag.bootstrap.operations import OperationsParts
 from agentic_rag.jobs.job import QueueName
-from agentic_rag.kernel.dependency import GRAPH_CHECK, OPTIONAL_CHECKS, REPLICA_CHECK
+from agentic_rag.kernel.dependency import (
+    BLOBS_CHECK,
+    DATABASE_CHECK,
+    GRAPH_CHECK,
+    OPTIONAL_FOR_WORKERS,
+    REDIS_CHECK,
+    REPLICA_CHECK,
+)
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.retrieval.ports import Reranker
 from agentic_rag.settings import Settings
@@ -34,9 +41,9 @@ class Container(OperationsParts):
     def checks(self) -> Mapping[str, Check]:
         """A check for each dependency, by the name /readyz shows; one that fails raises a product error."""
         checks: dict[str, Check] = {
-            "postgres": self.database.check,
-            "redis": self._check_redis,
-            "blobs": self._check_blobs,
+            DATABASE_CHECK: self.database.check,
+            REDIS_CHECK: self._check_redis,
+            BLOBS_CHECK: self._check_blobs,
         }
         if self.graph is not None:
             checks[GRAPH_CHECK] = self.graph.check
@@ -51,10 +58,10 @@ class Container(OperationsParts):
         await self.blobs.keys("readiness")
 
     async def readiness(self) -> Mapping[str, str | None]:
-        """Each dependency that work cannot go on without, by name: None when it answers, else what is wrong."""
+        """Each dependency that jobs cannot be done without, by name: None when it answers, else what is wrong."""
         found: dict[str, str | None] = {}
         for name, check in self.checks.items():
-            if name in OPTIONAL_CHECKS:
+            if name in OPTIONAL_FOR_WORKERS:
                 continue
             try:
                 await check()

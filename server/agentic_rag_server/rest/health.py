@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.kernel.dependency import OPTIONAL_CHECKS
+from agentic_rag.kernel.dependency import OPTIONAL_FOR_SERVERS
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.tenancy.principals import Principal
@@ -85,7 +85,7 @@ class HealthEndpoints(Endpoint):
         description="In production the checks are shown to operators only.",
     )
     async def readyz(self, request: Request) -> Response:
-        """503 when the product is off or a check fails that is none of `OPTIONAL_CHECKS`; else 200.
+        """503 when the product is off or a check fails that is none of `OPTIONAL_FOR_SERVERS`; else 200.
 
         Errors: `Unauthenticated` (a wrong credential).
         """
@@ -127,7 +127,7 @@ class HealthEndpoints(Endpoint):
 
     async def _run(self, name: str, check: Callable[[], Awaitable[None]]) -> CheckResult:
         limit = self._parts.options.check_timeout_seconds
-        failed = DEGRADED if name in OPTIONAL_CHECKS else FAILED
+        failed = DEGRADED if name in OPTIONAL_FOR_SERVERS else FAILED
         try:
             async with asyncio.timeout(limit):
                 await check()
