@@ -489,6 +489,7 @@ class Container:
     switch_spaces: FakeSwitch = field(default_factory=FakeSwitch)
     database: Any = field(default_factory=FakeStores)
     dead_letters: Any = None
+    dead_payloads: Any = None
     read_chunk: Any = None
     job_board: Any = None
     attachments: Any = None

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKind
+from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
+from agentic_rag.operations.dead_letters import DeadLetters
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, KeyScope, Principal, Role, SubjectKind
 from tests.api.builders import ORG, OTHER_ORG, TOKENS, Container, FakeIdentity, query
 from tests.memory_store.session.database import MemoryDatabase
 from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 from tests.memory_store.workspaces.organisations import MemoryOrganisations
 
 ROBOT = Principal(
@@ -26,6 +31,7 @@ CREATE = 'mutation { createWorkspace(input: {name: "pumps"}) { workspace { id } 
 UPDATE = """mutation($id: ID!, $days: Int) {
   updateWorkspaceSettings(input: {workspaceId: $id, historyDays: $days}) { userErrors { code } }
 }"""
+FORGET = "mutation($id: ID!) { purgeUndecodableMessage(id: $id) { purged userErrors { code } } }"
 ENTRIES = """query($first: Int, $after: String, $workspaceId: ID, $actor: String, $action: String, $since: DateTime,
                     $until: DateTime) {
   auditLog(first: $first, after: $after, workspaceId: $workspaceId, actor: $actor, action: $action, since: $since,
@@ -115,3 +121,41 @@ async def test_the_log_is_for_admins_of_the_organisation(container: Container) -
 
     assert refused["errors"][0]["extensions"]["code"] == "FORBIDDEN"
     assert await entries(container, token="other-token") == []
+
+
+class Messages:
+    """`jobs.ports.DeadPayloads` with one message, as far as forgetting it goes."""
+
+    def __init__(self, message: UndecodableMessage) -> None:
+        now = SystemClock().now()
+        self._held = {message.payload_id: StoredUndecodableMessage(message, 1, now, now)}
+
+    async def get(self, payload_id: UUID) -> StoredUndecodableMessage | None:
+        return self._held.get(payload_id)
+
+    async def purge(self, payload_id: UUID) -> bool:
+        return self._held.pop(payload_id, None) is not None
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+async def test_a_forgotten_message_of_the_queue_is_told_once_among_the_operators_of_the_platform() -> None:
+    store = MemoryStore(SystemClock())
+    await MemoryOrganisations(store).ensure_organisation(DEFAULT_ORG_ID, "platform")
+    database, message = MemoryDatabase(store), UndecodableMessage("rag", b"entry", b"secret", "BAD", "no JSON")
+    messages, operator = Messages(message), Principal(DEFAULT_ORG_ID, "olga", Role.OPERATOR)
+    container = Container(
+        database=database,
+        dead_letters=DeadLetters(database, RecordingTelemetry()),
+        dead_payloads=lambda: messages,
+        identity=FakeIdentity({"platform-token": operator}),
+    )
+    forget = partial(query, container, FORGET, {"id": str(message.payload_id)}, token="platform-token")
+
+    purged = [(await forget())["data"]["purgeUndecodableMessage"]["purged"] for _ in range(2)]
+    found = await entries(container, "platform-token")
+
+    assert purged == [True, False]
+    assert [(one["action"], one["actor"]) for one in found] == [("undecodable_message.purge", "user:olga")]
+    assert {one["name"]: one["value"] for one in found[0]["detail"]} == {"queue": "rag", "code": "BAD"}

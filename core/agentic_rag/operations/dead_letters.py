@@ -1,4 +1,4 @@
-"""Replays dead letters, or purges their contents. Each act writes an audit entry in its own transaction."""
+"""Replays dead letters, purges their contents, and forgets undecodable messages. Each act leaves an audit entry."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.ingestion.ingest_run import CONTENT_ARGUMENT
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Replay
+from agentic_rag.jobs.ports import DeadPayloads
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import NotFound, Retryable
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.tenancy.record_audit import audit, audit_entry
 
 CONFLICT_TRIES = 3
 """A newer job being written shows as a conflict once, and as an unfinished job on the next attempt."""
@@ -67,6 +68,19 @@ class DeadLetters:
                 await self._audit(transaction, AuditAction.PURGE_DEAD_LETTER, job, actor)
                 job = await _require_job(transaction, workspace, job_id)
         return PurgeResult(job, purged)
+
+    async def forget_message(self, messages: DeadPayloads, org_id: UUID, message_id: UUID, actor: str) -> None:
+        """Delete an undecodable message. Nobody knows whose it was, so the caller's organisation has the entry, which
+        is written first: messages are deleted by another role of the database. Errors: `NotFound`,
+        `DependencyUnavailable`.
+        """
+        found = await messages.get(message_id)
+        if found is not None:
+            told: dict[str, str | int] = {"queue": found.message.queue, "code": found.message.code}
+            entry = audit_entry(self._telemetry, AuditAction.PURGE_MESSAGE, None, message_id, actor, **told)
+            await self._database.record_audit(org_id, entry)
+        if found is None or not await messages.purge(message_id):
+            raise NotFound(f"There is no payload {message_id}; `rag dlq list --payloads` shows them.")
 
     async def _replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> ReplayResult:
         async with self._database.transaction(workspace.org_id) as transaction:

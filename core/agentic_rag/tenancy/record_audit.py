@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from uuid import UUID
@@ -41,7 +41,7 @@ async def audit(
     **detail: str | int | bool | None,
 ) -> None:
     """Record an act on a subject, of a workspace or of the organisation, in the transaction of the act itself."""
-    await transaction.audit.record(_entry(telemetry, action, workspace, subject, actor, detail))
+    await transaction.audit.record(audit_entry(telemetry, action, workspace, subject, actor, **detail))
 
 
 async def audit_read(
@@ -56,7 +56,7 @@ async def audit_read(
     """Record what was read, before it is handed out: nobody gets what the log does not tell. Only whole texts and files
     wait for the disk of the database server: a search would take twice its time.
     """
-    entry = _entry(telemetry, action, workspace, subject, actor, detail)
+    entry = audit_entry(telemetry, action, workspace, subject, actor, **detail)
     await database.record_audit(workspace.org_id, entry, durable=action is not AuditAction.SEARCH_PASSAGES)
 
 
@@ -70,14 +70,15 @@ async def audit_passages(
         await audit_read(database, telemetry, act, workspace, key, actor, documents=documents)
 
 
-def _entry(
+def audit_entry(
     telemetry: Telemetry,
     action: AuditAction,
     workspace: WorkspaceRef | None,
     subject: object,
     actor: str,
-    detail: Mapping[str, str | int | bool | None],
+    **detail: str | int | bool | None,
 ) -> AuditEntry:
+    """The entry of an act, for a store that records it in a transaction of its own."""
     return AuditEntry(
         action=action,
         subject=str(subject),

@@ -261,10 +261,14 @@ async def test_a_rebuild_mends_whatever_was_broken(world: GraphWorld) -> None:
         )
     assert not await world.is_equal()
 
-    assert await world.sync.rebuild(world.workspace) is not None
+    assert await world.sync.rebuild(world.workspace, "ada") is not None
     await world.follow()
 
     assert await world.is_equal()
+    async with world.database.transaction(world.workspace.org_id) as transaction:
+        entries = (await transaction.audit.page(PageRequest(10))).items
+    told = [(one.action, one.actor, one.workspace_id) for one in entries]
+    assert told == [("graph.rebuild", "ada", world.workspace.workspace_id)]
 
 
 async def test_a_graph_that_lost_its_data_is_filled_again_with_the_next_publish(world: GraphWorld) -> None:

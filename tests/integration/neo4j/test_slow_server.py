@@ -158,7 +158,7 @@ async def test_emptying_a_graph_goes_in_smaller_slices_too(world: GraphWorld) ->
                 raise TransactionEnded("ended")
             return await super().clear(workspace, fence, limit)
 
-    await world.sync.rebuild(world.workspace)
+    await world.sync.rebuild(world.workspace, "ada")
     world.sync = GraphSync(world.feed, ImpatientClearing(world.connection), world.telemetry, chunks=8, pauses=AT_ONCE)
 
     assert await world.follow()

@@ -19,6 +19,7 @@ from agentic_rag.operations.graph.projection import (
     GraphPosition,
     GraphWatermark,
 )
+from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -82,8 +83,8 @@ class GraphFeed(Protocol):
         """Without a graph outside Postgres: record that the graph is at the corpus version."""
         ...
 
-    async def restart(self, workspace: WorkspaceRef) -> JobRef:
-        """Reset the graph's version and enqueue a job that refills it; returns that job."""
+    async def restart(self, workspace: WorkspaceRef, entry: AuditEntry) -> JobRef:
+        """Reset the graph's version, enqueue a job that refills it, and record the entry; returns that job."""
         ...
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:

@@ -32,7 +32,9 @@ from agentic_rag.operations.graph.projection import (
     graph_since,
     split_change,
 )
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit_entry
 
 _Result = TypeVar("_Result")
 
@@ -138,11 +140,16 @@ class GraphSync:
             )
             return False
 
-    async def rebuild(self, workspace: WorkspaceRef) -> JobRef | None:
+    async def rebuild(self, workspace: WorkspaceRef, actor: str) -> JobRef | None:
         """Clear and refill the workspace's graph; returns the job that does it, or None if the graph is in Postgres and
         always correct. Errors: `NotFound`, `DependencyUnavailable`.
         """
-        return None if self.writer is None else await self.feed.restart(workspace)
+        if self.writer is None:
+            return None
+        act = AuditAction.REBUILD_GRAPH
+        return await self.feed.restart(
+            workspace, audit_entry(self.telemetry, act, workspace, workspace.workspace_id, actor)
+        )
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
         """The counts of the graph outside Postgres; zeros without one. Errors: `DependencyUnavailable`."""

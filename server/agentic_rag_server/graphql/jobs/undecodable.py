@@ -8,7 +8,7 @@ from uuid import UUID
 import strawberry
 
 from agentic_rag.jobs.message import StoredUndecodableMessage
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info, page_request
@@ -64,9 +64,9 @@ class UndecodableMutation:
             payload_id = UUID(id)
         except ValueError as error:
             raise InvalidInput("This is not the id of a message.", code="INVALID_ID", path=("id",)) from error
-        async with aclosing(info.context.parts.dead_payloads()) as store:
-            if not await store.purge(payload_id):
-                raise NotFound(f"There is no payload {payload_id}; `rag dlq list --payloads` shows them.")
+        parts, caller = info.context.parts, info.context.principal
+        async with aclosing(parts.dead_payloads()) as messages:
+            await parts.dead_letters.forget_message(messages, caller.org_id, payload_id, caller.subject_id)
         return PurgeUndecodableMessagePayload(purged=True)
 
 

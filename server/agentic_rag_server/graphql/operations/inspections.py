@@ -140,7 +140,7 @@ class InspectionMutation:
         """Without a graph outside Postgres there is nothing to do."""
         context = info.context
         workspace = await context.workspace(workspace_id)
-        job = await context.parts.graph_sync.rebuild(workspace)
+        job = await context.parts.graph_sync.rebuild(workspace, context.principal.subject_id)
         job_id = None if job is None else strawberry.ID(encode(NodeKind.JOB, workspace.workspace_id, job.job_id))
         return RebuildGraphPayload(job_id=job_id, worker_running=await is_worker_running(context.parts))
 

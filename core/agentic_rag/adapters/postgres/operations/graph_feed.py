@@ -9,6 +9,7 @@ from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.operations import graph_feed_sql as sql
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
 from agentic_rag.erasure.certificate import ErasedStore
 from agentic_rag.jobs.job import JobRef, Lease, graph_job
 from agentic_rag.kernel.errors import LeaseLost, NotFound
@@ -22,6 +23,7 @@ from agentic_rag.operations.graph.projection import (
     GraphPosition,
     GraphSource,
 )
+from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LAST_ID = UUID(int=2**128 - 1)
@@ -103,7 +105,7 @@ class PostgresGraphFeed:
             await _hold(connection, lease)
             await connection.execute(sql.SETTLE, *workspace.key)
 
-    async def restart(self, workspace: WorkspaceRef) -> JobRef:
+    async def restart(self, workspace: WorkspaceRef, entry: AuditEntry) -> JobRef:
         """Reset the watermark and have the graph filled anew; returns the job that does it. A running job loses its
         fence and starts again when its lease has expired.
         """
@@ -111,6 +113,7 @@ class PostgresGraphFeed:
             ref, _ = await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
             if await connection.fetchval(sql.RESTART, *workspace.key) is None:
                 raise _no_workspace(workspace)
+            await PostgresAuditLog(connection, workspace.org_id).record(entry)
         return ref
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
