@@ -107,9 +107,9 @@ WITHOUT_ENTRY: Mapping[str, str] = {
     "submitFeedback": "What it stores says itself who gave it and when.",
     "crawl": "The one that it leaves takes leave to ask the web (test_crawl_web.py).",
     "searchWeb": "As crawl.",
-    "rebuildGraph": "It makes anew what follows from the documents; the job says so itself.",
+    "rebuildGraph": "Here the graph is in Postgres: nothing is done. Its entry is in test_following.py.",
     "attackTenants": "It changes nothing that anybody sees.",
-    "purgeUndecodableMessage": "Nobody knows which organisation the message is of.",
+    "purgeUndecodableMessage": "The entry is of the organisation of the platform's operators (test_audit_log.py).",
     "createTenant": "The organisation that it makes has the entry (test_tenants.py).",
     "rotateMasterKey": "Each key that it wraps anew has an entry (test_provider_keys.py); here none is wrapped anew.",
 }
