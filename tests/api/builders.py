@@ -392,6 +392,9 @@ class FakeBlobs:
     async def keys(self, prefix: str) -> list[str]:
         return sorted(key for key in self.content if key.startswith(prefix))
 
+    async def has_folder(self, prefix: str) -> bool:
+        return True
+
 
 @dataclass
 class FakeDelete:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.documents.blob_keys import original_key
+from agentic_rag.documents.blob_keys import FOLDERS, original_key, snapshots_prefix
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.ports import BlobStore, Original
 from agentic_rag.kernel.clock import Clock
@@ -38,6 +38,24 @@ def original_of(document: Document, originals: Sequence[Original]) -> Original:
         if document.content_hash in (None, held.content_hash):
             return held
     raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
+
+
+def folder_missing(folder: str) -> DependencyUnavailable:
+    """What is said where a directory lacks a folder that storing made."""
+    return DependencyUnavailable(
+        f"The blob directory lacks the folder {folder}: mount its volume. Where it is gone for good, make that folder.",
+        code="BLOBS_NOT_THERE",
+        dependency="blobs",
+    )
+
+
+async def require_folders(blobs: BlobStore, org_id: UUID) -> None:
+    """For an organisation that stored blobs. Errors: `DependencyUnavailable` where the store has none of the folders
+    that this made: that it lists nothing does not say that they are gone.
+    """
+    folders = [*(f"{folder}/{org_id}" for folder in FOLDERS.values()), snapshots_prefix(org_id)]
+    if not any([await blobs.has_folder(folder) for folder in folders]):
+        raise folder_missing(folders[0])
 
 
 async def delete_marked_blobs(

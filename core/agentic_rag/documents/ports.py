@@ -155,9 +155,7 @@ class DocumentStore(Protocol):
         scope: ListScope | None = None,
         wanted: DocumentFilter = ANY_DOCUMENT,
     ) -> Page[Document]:
-        """Documents that pass the filter, by source path; all statuses when none is given, all documents without
-        `scope`.
-        """
+        """Documents that pass the filter, by source path; of all statuses if none is given, all without `scope`."""
         ...
 
     async def count_listed(
@@ -173,9 +171,7 @@ class DocumentStore(Protocol):
     async def changed(
         self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
     ) -> Sequence[Document]:
-        """Documents that changed within the last seconds, by the clock of the store, newest change first; all without
-        `scope`.
-        """
+        """Documents that changed within the last seconds by the store's clock, newest first; all without `scope`."""
         ...
 
     async def count(self, workspace: WorkspaceRef, scope: ListScope | None = None) -> Mapping[DocumentStatus, int]:
@@ -183,9 +179,7 @@ class DocumentStore(Protocol):
         ...
 
     async def paths(self, workspace: WorkspaceRef, source: str, only: Sequence[str] = ()) -> Mapping[str, Document]:
-        """The documents that a source (`provenance["source"]`) brought, by source path; of all paths where `only` names
-        none.
-        """
+        """The documents that a source (`provenance["source"]`) brought, by source path; of `only` these if any."""
         ...
 
     async def describe(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], change: MetadataChange) -> int:
@@ -293,6 +287,12 @@ class BlobStore(Protocol):
 
     async def keys(self, prefix: str) -> list[str]:
         """All keys below `prefix`, sorted."""
+        ...
+
+    async def has_folder(self, prefix: str) -> bool:
+        """Whether a directory has the folder that storing below `prefix` made and that stays: one without it, such as
+        the place of a volume that is not mounted, is another. Always in buckets, which tell that they are away.
+        """
         ...
 
 

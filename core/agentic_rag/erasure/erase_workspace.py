@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.ports import AnswerCache
 from agentic_rag.documents.blob_keys import is_older, snapshots_of
-from agentic_rag.documents.originals import delete_marked_blobs
+from agentic_rag.documents.originals import delete_marked_blobs, require_folders
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.confirm_drops import WAIT_SECONDS, ask_processes
 from agentic_rag.erasure.ports import ExternalGraph
@@ -96,8 +96,11 @@ class EraseWorkspace:
         async with self.database.transaction(workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             await transaction.workspace_erasures.doom_blobs(workspace)
+            counted = await transaction.workspace_erasures.get(workspace.workspace_id)
         await delete_marked_blobs(self.database, self.blobs, workspace)
         progress.advance()
+        if counted is not None and counted.had_blobs:
+            await require_folders(self.blobs, workspace.org_id)
         keys = await self.blobs.keys(snapshots_of(workspace))
         held = await self.blobs.keys(erasure.blob_owner) if erasure.blob_owner else []
         older = [key for key in held if is_older(key, erasure.requested_at)]

@@ -59,6 +59,11 @@ class WorkspaceErasure:
         return self.finished_at is not None
 
     @property
+    def had_blobs(self) -> bool:
+        """Whether rows went that are there only where a blob was stored."""
+        return any(self.counts.get(one) for one in (BLOBS, "rag_uploads", "rag_snapshots"))
+
+    @property
     def not_covered(self) -> tuple[CoverageGap, ...]:
         """The places that it does not reach. The workspace's own snapshots go with it."""
         told = (ErasedStore.PROCESSES, ErasedStore.LAPSED_PROCESSES)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
 from agentic_rag.documents.blob_keys import FOLDERS, is_older, snapshots_of, snapshots_prefix
+from agentic_rag.documents.originals import require_folders
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.ports import ExternalGraph
 from agentic_rag.erasure.workspace_erasure import BLOBS, CACHE, EXTERNAL_GRAPH, WorkspaceErasure
@@ -89,6 +90,8 @@ class ProveWorkspaceErasure:
         project of the same reference uploaded since are another's.
         """
         org_id = erasure.org_id
+        if any(one.had_blobs for one in erased):
+            await require_folders(self._blobs, org_id)
         keys = [key for folder in FOLDERS.values() for key in await self._blobs.keys(f"{folder}/{org_id}")]
         if erasure.is_organisation:
             held = keys + await self._blobs.keys(snapshots_prefix(org_id))

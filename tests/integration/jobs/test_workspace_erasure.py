@@ -25,7 +25,7 @@ from agentic_rag.erasure.erase_workspace import EraseWorkspace
 from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.erasure.workspace_erasure import KEPT, WorkspaceErasure
 from agentic_rag.jobs.job import JobKind, JobRef, Lease
-from agentic_rag.kernel.errors import InvalidInput, LeaseLost, NotFound
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound
 from agentic_rag.operations.prove_workspace_erased import ProveWorkspaceErasure, WorkspaceErasureProof
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -205,6 +205,42 @@ async def test_nothing_is_left_of_a_deleted_workspace(
     assert await server.fetchval("SELECT count(*) FROM rag_workspaces WHERE workspace_id = $1", other.workspace_id) == 1
     kept = await server.fetch("SELECT action, detail ->> 'name' AS name FROM rag_audit WHERE workspace_id = $1", key)
     assert ("workspace.delete", str(key)) in [tuple(row) for row in kept]
+
+
+async def test_an_erasure_waits_for_a_volume_that_is_not_mounted_and_a_proof_proves_nothing(
+    plane: DataPlane, server: asyncpg.Connection
+) -> None:
+    """A workspace whose documents are gone and that still has a snapshot: no row names a blob to miss."""
+    org_id, key = plane.workspace.key
+    await plane.blobs.put(f"snapshots/{org_id}/{key}/{uuid4()}/1/part", SECRET.encode())
+    await plant(server, "rag_snapshots", {"org_id": org_id, "workspace_id": key, "state": "READY"})
+    await delete(plane)
+    held = await lease(plane, server)
+    mounted, away = plane.blob_root, plane.blob_root.with_name("away")
+    mounted.rename(away)
+    mounted.mkdir()
+
+    with pytest.raises(DependencyUnavailable, match="mount") as waits:
+        await eraser(plane).run(held, Watched())
+    unproven = await prove(plane)
+    mounted.rmdir()
+    away.rename(mounted)
+    assert await eraser(plane).run(held, Watched())
+
+    assert waits.value.code == "BLOBS_NOT_THERE"
+    assert "STORE_UNREACHABLE" in {one.kind for one in unproven.findings}
+    assert await files_left(plane) == []
+    assert (await prove(plane)).is_complete
+
+
+async def test_an_erasure_does_not_wait_for_a_store_in_which_nothing_was_ever_kept(
+    plane: DataPlane, server: asyncpg.Connection
+) -> None:
+    await delete(plane)
+
+    assert await eraser(plane).run(await lease(plane, server), Watched())
+    assert not plane.blob_root.exists()
+    assert (await prove(plane)).is_complete
 
 
 async def test_an_erasure_that_dies_at_any_step_goes_on_and_ends(

@@ -57,6 +57,10 @@ class MemoryBlobStore:
         below = f"{_checked(prefix)}/" if prefix else ""
         return sorted(key for key in self._blobs if key == prefix or key.startswith(below))
 
+    async def has_folder(self, prefix: str) -> bool:
+        """It is there as long as the process."""
+        return True
+
     def _read(self, key: str) -> bytes:
         content = self._blobs.get(_checked(key))
         if content is None:

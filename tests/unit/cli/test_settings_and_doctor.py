@@ -11,18 +11,31 @@ import shutil
 import socket
 import tempfile
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import UUID
 
 import asyncpg
 import pytest
 import redis.exceptions
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.workspaces.organisations import MemoryOrganisations
 from tests.unit.cli.product import Terminal
 
+from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.embedded.redis import EmbeddedRedis
 from agentic_rag.embedded.state import FileLock
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings, variables
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_cli.commands.operations import doctor
 from agentic_rag_cli.commands.operations.check import Check, ok
 from agentic_rag_cli.commands.operations.doctor import (
@@ -37,7 +50,7 @@ from agentic_rag_cli.commands.operations.doctor import (
     tell_workers,
 )
 from agentic_rag_cli.commands.operations.embedded_servers import find_server
-from agentic_rag_cli.commands.operations.store_writes import check_home, try_redis
+from agentic_rag_cli.commands.operations.store_writes import check_home, try_blobs, try_redis
 
 
 def test_config_shows_every_variable_and_masks_secrets() -> None:
@@ -147,6 +160,53 @@ def test_a_home_that_cannot_be_made_is_found_out_before_it_is_needed(tmp_path: P
     assert check_home(Settings().change(stores={"home": tmp_path / "new"})).status == "ok"
     assert not (tmp_path / "new").exists()
     assert check_home(Settings().change(stores={"home": file / "below"})).code == "EMBEDDED_HOME_UNUSABLE"
+
+
+async def test_a_blob_directory_in_whose_place_another_lies_is_found_out_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
+    store, root, away = MemoryStore(SystemClock()), tmp_path / "blobs", tmp_path / "away"
+    ours, new = WorkspaceRef(UUID(int=7), UUID(int=8)), UUID(int=9)
+    blobs, database = DirectoryBlobStore(root), MemoryDatabase(store)
+    parts = SimpleNamespace(blobs=blobs, database=database, organisations=Register([ours.org_id, new]))
+    await try_blobs(cast("Any", parts))
+    key = f"documents/{ours.org_id}/{ours.workspace_id}/a.md"
+    await blobs.put(key, b"text")
+    await MemoryOrganisations(store).ensure_organisation(ours.org_id, "ours")
+    async with database.transaction(ours.org_id) as transaction:
+        await transaction.workspaces.create(ours.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings())
+        await transaction.originals.keep(ours, UUID(int=1), b"hash", key, 4)
+    await try_blobs(cast("Any", parts))
+    root.rename(away)
+    root.mkdir()
+
+    with pytest.raises(DependencyUnavailable, match="mount") as told:
+        await try_blobs(cast("Any", parts))
+
+    assert told.value.code == "BLOBS_NOT_THERE"
+    assert list(root.iterdir()) == []
+
+
+async def test_who_may_not_see_all_organisations_has_the_blobs_of_his_own_looked_for(tmp_path: Path) -> None:
+    parts = SimpleNamespace(
+        blobs=DirectoryBlobStore(tmp_path / "blobs"),
+        database=MemoryDatabase(MemoryStore(SystemClock())),
+        organisations=Register(None),
+    )
+
+    await try_blobs(cast("Any", parts))
+
+
+@dataclass
+class Register:
+    """All organisations, for who may see them."""
+
+    ids: list[UUID] | None
+
+    async def all(self) -> list[SimpleNamespace]:
+        if self.ids is None:
+            raise Misconfigured("The login may not be rag_owner.", code="DATABASE_RIGHTS_MISSING")
+        return [SimpleNamespace(org_id=one) for one in self.ids]
 
 
 def test_a_disk_with_little_space_is_found_out(tmp_path: Path) -> None:

@@ -318,7 +318,7 @@ async def check_system(wiring: Wiring, settings: Settings) -> Check:
         async with wiring.system(settings) as system:
             silence = timedelta(seconds=2 * settings.jobs.lease_seconds)
             leads, workers = await system.worker_running(), await system.workers()
-            await try_blobs(system.container.blobs)
+            await try_blobs(system.container)
             return judge_workers(leads, workers, system.container.clock.now() - silence)
 
     return await _attempt("system", wire)

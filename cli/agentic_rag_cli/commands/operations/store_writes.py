@@ -8,16 +8,19 @@ import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from agentic_rag.kernel.errors import is_disk_full
+from agentic_rag.documents.originals import require_folders
+from agentic_rag.kernel.errors import Misconfigured, is_disk_full
 from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.settings import Settings
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
 from agentic_rag_cli.commands.operations.check import Check, failure, ok
 
 if TYPE_CHECKING:
     import asyncpg
 
-    from agentic_rag.documents.ports import BlobStore
+    from agentic_rag.bootstrap import Container
 
 LEAST_FREE = 512 << 20
 """Bytes that PostgreSQL's log and a few uploads need."""
@@ -98,11 +101,27 @@ async def try_redis(client: Any) -> Check | None:
     return None
 
 
-async def try_blobs(blobs: BlobStore) -> None:
-    """Store an object and remove it. Errors: those of the blob store."""
+async def try_blobs(container: Container) -> None:
+    """Look for what storing left of each organisation with originals, then store an object and remove it. Errors: those
+    of the blob store.
+    """
+    blobs = container.blobs
+    for org_id in await _organisations(container):
+        async with container.database.transaction(org_id) as transaction:
+            is_storing = await transaction.originals.stored_bytes(org_id) > 0
+        if is_storing:
+            await require_folders(blobs, org_id)
     key = f"doctor/{secrets.token_hex(8)}"
     await blobs.put(key, b"1")
     await blobs.delete(key)
+
+
+async def _organisations(container: Container) -> list[UUID]:
+    """All of them for the owner of the database, else the one that is always there."""
+    try:
+        return [one.org_id for one in await container.organisations.all()]
+    except Misconfigured:
+        return [DEFAULT_ORG_ID]
 
 
 def _existing(place: Path) -> Path:

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from agentic_rag.adapters.blobs.fences import remove_with_fence, write_with_fence
 from agentic_rag.adapters.blobs.keys import key_parts
+from agentic_rag.documents.originals import folder_missing
 from agentic_rag.documents.ports import StoredBlob
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, is_disk_full
 
@@ -104,17 +105,16 @@ class DirectoryBlobStore:
             # With the last blob that lies in it by itself, the directory goes.
             if len(parts) == 1 or await asyncio.to_thread(kept.is_dir):
                 return False
-            raise DependencyUnavailable(
-                f"The blob directory lacks the folder {kept}: mount its volume. Where it is gone for good, make that "
-                "folder.",
-                dependency="blobs",
-            ) from missing
+            raise folder_missing(str(kept)) from missing
         return True
 
     async def keys(self, prefix: str) -> list[str]:
         start = self._path(prefix) if prefix else self._root
         with _translate_errors(prefix):
             return await asyncio.to_thread(lambda: sorted(_below(self._root, start)))
+
+    async def has_folder(self, prefix: str) -> bool:
+        return await asyncio.to_thread(self._path(prefix).is_dir)
 
     def _path(self, key: str) -> Path:
         return self._root.joinpath(*key_parts(key))

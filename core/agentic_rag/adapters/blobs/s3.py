@@ -138,6 +138,9 @@ class S3BlobStore:
             found.append(prefix)
         return sorted(set(found))
 
+    async def has_folder(self, prefix: str) -> bool:
+        return True
+
     async def _is_there(self, key: str) -> bool:
         try:
             with self._translate_errors(key):
