@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 from tests.stack import open_home
+from tests.waiting import wait_until
 
 from agentic_rag.embedded.loopback import free_port
 
@@ -32,6 +33,30 @@ def blocks(heading: str) -> list[str]:
     (body,) = [part for part in section if part.startswith(heading)]
     found = re.findall(r"^```console\n(.*?)^```", body, re.M | re.S)
     return [re.sub(r"^\$ ", "", block, flags=re.M) for block in found]
+
+
+RUN = ("From nothing to an answer", "Your own questions", "With your own servers")
+TARGETS_ONLY = ("Development",)
+"""Sections whose commands are the suites themselves: a test of their names is enough."""
+
+
+def test_every_block_of_commands_is_run_here() -> None:
+    sections = re.split(r"^## ", (ROOT / "README.md").read_text("utf-8"), flags=re.M)
+    with_commands = [part.partition("\n")[0] for part in sections if "```console" in part]
+
+    assert with_commands == [*RUN, *TARGETS_ONLY]
+    assert [len(blocks(one)) for one in RUN] == [1, 3, 1]
+
+
+def test_every_target_of_make_that_is_named_is_there() -> None:
+    made = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+
+    named = re.findall(
+        r"^make ([a-z-]+)", "".join(block for one in (*RUN, *TARGETS_ONLY) for block in blocks(one)), re.M
+    )
+
+    assert set(named) <= made
+    assert "test" in named
 
 
 def write_contract(path: Path) -> None:
@@ -90,14 +115,81 @@ def running(terminal: dict[str, str]) -> Iterator[None]:
 def run(shell: str, block: str, terminal: dict[str, str]) -> str:
     script = ". .venv/bin/activate\n" + block.replace(":8080", f":{terminal['AGENTIC_RAG_PORT']}")
     done = subprocess.run(
-        [shell, "-euc", script], cwd=terminal["HOME"], env=terminal, capture_output=True, text=True, timeout=120
+        [shell, "-euc", script], cwd=terminal["HOME"], env=terminal, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
 
 
 # What dash understands, bash does; the night asks it too.
-@pytest.mark.parametrize("shell", ["dash", pytest.param("bash", marks=pytest.mark.nightly)])
+in_each_shell = pytest.mark.parametrize("shell", ["dash", pytest.param("bash", marks=pytest.mark.nightly)])
+
+
+@in_each_shell
+def test_the_demonstration_runs_three_times(shell: str, terminal: dict[str, str]) -> None:
+    """In a folder with the files that `make demo` needs, whose environment is complete: nothing is installed."""
+    (block,) = blocks("From nothing to an answer")
+    home = Path(terminal["HOME"])
+    for name in ("Makefile", "pyproject.toml", "requirements", SAMPLE.name):
+        if not (home / name).exists():
+            (home / name).symlink_to(ROOT / name)
+    shutil.copy(home / "bin" / "rag", home / ".venv" / "bin" / "rag")
+    (home / ".venv" / ".runtime").touch()
+    own = {"AGENTIC_RAG_HOME": str(home / "demo"), "RAG_EMBEDDER": "deterministic"}
+
+    shown = run(shell, block, terminal | own)
+
+    assert len(re.findall(r"^\s*\[1\]", shown, re.M)) == 3, shown
+
+
+@in_each_shell
+def test_given_servers_are_migrated_looked_at_and_used(
+    shell: str, terminal: dict[str, str], fresh_database: str, fresh_redis: str
+) -> None:
+    """The servers are the session's, where the README starts them with docker."""
+    (block,) = blocks("With your own servers")
+    home = Path(terminal["HOME"])
+    (home / "bin" / "docker").write_text("#!/bin/sh\nexit 0\n", "utf-8")
+    (home / "bin" / "docker").chmod(0o755)
+    given = {"postgresql://postgres:dev@127.0.0.1:5432/agentic_rag": fresh_database}
+    given["redis://127.0.0.1:6379/0"] = fresh_redis
+    for printed, ours in given.items():
+        assert printed in block
+        block = block.replace(printed, ours)
+    environ = terminal | {"AGENTIC_RAG_HOME": str(home / "given"), "AGENTIC_RAG_PORT": str(free_port())}
+    looking = environ | {"DATABASE_URL": fresh_database, "REDIS_URL": fresh_redis}
+    process = subprocess.Popen(
+        [shell, "-euc", f". .venv/bin/activate\n{block}\nwait"],
+        cwd=home,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        wait_until(lambda: process.poll() is not None or is_complete(looking), "a server and a worker", 120.0)
+        assert process.poll() is None
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        shown, _ = process.communicate(timeout=60)
+    assert re.search(r"^rag_[\w-]{40,}$", shown, re.M), shown
+
+
+def is_complete(terminal: dict[str, str]) -> bool:
+    """Whether `rag doctor` sees a worker that leads and the server of these settings."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "agentic_rag_cli", "doctor", "--json"],
+        cwd=terminal["HOME"],
+        env=terminal,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    ).stdout
+    return "a worker leads" in shown and "an agentic-rag server is running" in shown
+
+
+@in_each_shell
 @pytest.mark.usefixtures("running")
 def test_a_folder_and_a_file_are_read_and_questions_answered(shell: str, terminal: dict[str, str]) -> None:
     _, commands, request = blocks("Your own questions")
