@@ -14,7 +14,7 @@ from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 SWEEP_STEP = 100
 """Blobs deleted between two transactions."""
@@ -55,7 +55,7 @@ async def require_folders(blobs: BlobStore, org_id: UUID) -> None:
     """
     folders = [*(f"{folder}/{org_id}" for folder in FOLDERS.values()), snapshots_prefix(org_id)]
     if not any([await blobs.has_folder(folder) for folder in folders]):
-        raise folder_missing(folders[0])
+        raise folder_missing(f"{FOLDERS[WorkspaceKind.GENERAL]}/{org_id}")
 
 
 async def delete_marked_blobs(

@@ -180,7 +180,7 @@ async def test_a_blob_directory_in_whose_place_another_lies_is_found_out_before_
     root.rename(away)
     root.mkdir()
 
-    with pytest.raises(DependencyUnavailable, match="mount") as told:
+    with pytest.raises(DependencyUnavailable, match=f"folder documents/{ours.org_id}: mount its volume") as told:
         await try_blobs(cast("Any", parts))
 
     assert told.value.code == "BLOBS_NOT_THERE"
