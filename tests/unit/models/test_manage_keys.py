@@ -87,6 +87,9 @@ async def test_a_rotation_wraps_every_key_of_every_organisation_once() -> None:
     assert (first.rewrapped, first.unreadable, second.rewrapped) == (5, 0, 0)
     for org_id in organisations:
         assert await world.opened(org_id, {"new": NEW}) == [f"{CANARY}-{org_id}"]
+        async with world.database.transaction(org_id) as transaction:
+            entries = (await transaction.audit.page(PageRequest(10))).items
+        assert [one.action for one in entries] == ["provider_key.rotate", "provider_key.set"]
 
 
 async def test_keys_are_read_and_stored_while_a_rotation_is_under_way() -> None:
