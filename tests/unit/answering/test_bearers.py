@@ -99,6 +99,31 @@ async def test_a_name_that_opens_the_question_is_asked_for_whole() -> None:
     assert answer.outcome is not Outcome.UNDERSPECIFIED
 
 
+async def test_titles_tell_bearers_of_a_name_apart_where_no_sentence_says_what_they_are() -> None:
+    corpus = Corpus()
+    corpus.add("a.md", "Ashcombe Theatre (Brenning)", "Ashcombe Theatre was built in 1886 by a firm of two brothers.")
+    corpus.add("b.md", "Ashcombe Theatre (Lorrin)", "Ashcombe Theatre was built in 1932 beside the canal.")
+    world = World(corpus)
+    answer = (await world.ask("When was the Ashcombe Theatre built?")).answer
+    await world.recorder.aclose()
+
+    assert answer.outcome is Outcome.UNDERSPECIFIED
+    assert "1886" in answer.text
+    assert "1932" in answer.text
+
+
+async def test_a_name_may_open_with_a_function_word_that_the_question_has_in_it() -> None:
+    answer = await asked(
+        'Who recorded the album "Both Mills Now"?',
+        "Both Mills Now is an album by Maren Tollack, recorded in a barn.",
+        "Both Mills Now is a record of the choir of Brenning, led by Wilf Hastane.",
+    )
+
+    assert answer.outcome is Outcome.UNDERSPECIFIED
+    assert "Maren Tollack" in answer.text
+    assert "Wilf Hastane" in answer.text
+
+
 @pytest.mark.parametrize(
     ("left", "right", "expected"),
     [

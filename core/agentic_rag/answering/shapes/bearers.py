@@ -46,6 +46,8 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """What follows the noun that says what a thing is."""
+_TITLED = re.compile(r"(?P<name>[^\n()]{2,80}) \((?! )(?P<kind>[^()\n]*[^\W\d_]{3}[^()\n]*)\)")
+"""A name with what tells it from others in brackets: Adriatic (1811 ship)."""
 _LIFE = re.compile(r"\([^()]*(?:\bborn\b|[–-])[^()]*\)")
 """Dates of life behind a name."""
 _WORD = re.compile(r"[^\W_]+")
@@ -169,14 +171,13 @@ def _bearers(
     part: Subquery, names: frozenset[str], units: Sequence[CandidateUnit], passages: Sequence[Passage]
 ) -> list[list[_Telling]]:
     """The documents that have the whole name and introduce it, with as much of it as any, by what they tell of."""
-    asked = frozenset(terms_of(part.text))
     found: list[_Telling] = []
     for own in _by_document(units, passages):
         text = " ".join(passages[place].chunk.text for place in dict.fromkeys(unit.passage for unit in own))
         title = passages[own[0].passage].chunk.document_title
         if not names <= frozenset(terms_of(f"{title} {text}")):
             continue
-        introduction = _introduction(own, names, asked, passages)
+        introduction = _introduction(own, names, part, passages)
         if introduction is not None:
             found.append(_Telling(introduction, own, frozenset(_WORD.findall(text.lower()))))
     most = max((one.introduction.share for one in found), default=0.0)
@@ -201,28 +202,51 @@ def _by_document(units: Sequence[CandidateUnit], passages: Sequence[Passage]) ->
 
 
 def _introduction(
-    units: Sequence[CandidateUnit], names: frozenset[str], asked: frozenset[str], passages: Sequence[Passage]
+    units: Sequence[CandidateUnit], names: frozenset[str], part: Subquery, passages: Sequence[Passage]
 ) -> _Introduction | None:
-    """The first sentence of a document that says what the name is."""
-    for unit in sorted(units, key=lambda one: (passages[one.passage].chunk.start, one.start)):
+    """The first sentence of a document that says what the name is; the one that it opens with where that or the title
+    has it with what tells its bearers apart in brackets.
+    """
+    asked = frozenset(terms_of(part.text))
+    in_order = sorted(units, key=lambda one: (passages[one.passage].chunk.start, one.start))
+    for unit in in_order:
         if unit.kind is not UnitKind.PROSE or unit.end - unit.start > LONGEST_INTRODUCTION:
             continue
         said = _DEFINES.match(_quote(unit, passages))
-        if said is None:
-            continue
-        words = [word.strip("\"“'").lower() for word in said["subject"].split()]
-        if words[0] in _OPENERS or words[-1] in FUNCTION_WORDS:
+        if said is None or not _may_be_name(said["subject"], part.text):
             continue
         share = len(names.intersection(terms_of(said["subject"]))) / len(names)
-        if share < MIN_NAMED:
-            continue
-        subject = frozenset(terms_of(_LIFE.sub(" ", said["subject"]))) - asked
-        kinds = frozenset(terms_of(_BESIDE.split(said["thing"], maxsplit=1)[0])) - asked
-        terms = frozenset(terms_of(f"{said['subject']} {said['thing']}")) - asked
-        values = find_values(said[0])
-        particulars = frozenset(one.parts for one in values if one.kind in (ValueKind.DATE, ValueKind.FIGURE))
-        return _Introduction(unit, share, subject, kinds, terms, particulars)
-    return None
+        if share >= MIN_NAMED:
+            kind = _BESIDE.split(said["thing"], maxsplit=1)[0]
+            told = f"{said['subject']} {said['thing']}"
+            return _introduced(unit, share, (_LIFE.sub(" ", said["subject"]), kind, told), said[0], asked)
+    first = in_order[0]
+    titled = _TITLED.match(_quote(first, passages)) or _TITLED.match(passages[first.passage].chunk.document_title)
+    if (
+        passages[first.passage].chunk.start
+        or titled is None
+        or not names <= frozenset(terms_of(titled["name"])) <= asked
+    ):
+        return None
+    return _introduced(first, 1.0, (titled[0], titled["kind"], titled[0]), titled[0], asked)
+
+
+def _may_be_name(subject: str, question: str) -> bool:
+    """False for what opens or ends like no name, unless the question has a name that does so ("A Single Man")."""
+    words = [word.strip("\"“'") for word in subject.split()]
+    ends = ((words[0], _OPENERS, words[:2]), (words[-1], FUNCTION_WORDS, words[-2:]))
+    return all(
+        word.lower() not in none_of or (word[:1].isupper() and " ".join(two) in question) for word, none_of, two in ends
+    )
+
+
+def _introduced(
+    unit: CandidateUnit, share: float, texts: tuple[str, str, str], values: str, asked: frozenset[str]
+) -> _Introduction:
+    """`texts`: the subject, what it is said to be, and the whole; `values`: what its dates and figures stand in."""
+    subject, kinds, terms = (frozenset(terms_of(text)) - asked for text in texts)
+    found = (one for one in find_values(values) if one.kind in (ValueKind.DATE, ValueKind.FIGURE))
+    return _Introduction(unit, share, subject, kinds, terms, frozenset(one.parts for one in found))
 
 
 def _sides(tellings: Sequence[_Telling], part: Subquery, passages: Sequence[Passage]) -> list[_Side]:
