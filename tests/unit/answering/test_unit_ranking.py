@@ -18,6 +18,7 @@ from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.extraction.unit_ranking import rank_judged, rank_units, units_to_read
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.question import AnswerOptions, CacheMode
+from agentic_rag.answering.stages.read_units import PartReading, is_told_by_one
 from agentic_rag.language.tokenizer import query_terms
 
 BYPASS = AnswerOptions(cache=CacheMode.BYPASS)
@@ -77,6 +78,22 @@ def test_a_sentence_without_a_word_of_the_question_is_read_where_it_stands_besid
 
     assert len(every) == 11
     assert "The Head of People decides." in [text[unit.start : unit.end] for unit in read]
+
+
+@pytest.mark.parametrize(("question", "odds", "expected"), [
+    ("Who founded the Brenning mill?", 3.0, True),
+    ("Who founded the Brenning mill?", 1.0, False),
+    ("Who founded the Brenning mill?", None, False),
+    ("Who founded the mill beside the Brenning canal?", 3.0, False),
+])  # fmt: skip
+def test_a_unit_that_holds_the_question_and_likely_answers_needs_no_path(
+    question: str, odds: float | None, expected: bool
+) -> None:
+    part = build_subquery(question, AnswerType.PERSON, {})
+    held = PartUnits(part, 0, [passage(1, "Brenning", "Ida Holm founded the mill.")])
+    read = tuple(replace(unit, odds=odds) for unit in held.all_units())
+
+    assert is_told_by_one(part, [PartReading(held, list(read), 1, read=read)]) is expected
 
 
 class Readings:

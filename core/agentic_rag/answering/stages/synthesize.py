@@ -54,7 +54,7 @@ from agentic_rag.answering.shapes.question_kind import QuestionKind, question_ki
 from agentic_rag.answering.shapes.table import Choice, asks_twice, most_sentences, shape_part
 from agentic_rag.answering.stages.amendments import find_amendment
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
-from agentic_rag.answering.stages.read_units import PartReading, odds_of, read_units
+from agentic_rag.answering.stages.read_units import PartReading, is_told_by_one, odds_of, read_units
 from agentic_rag.answering.stages.several_things import of_several_things, several_readings
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
@@ -121,7 +121,7 @@ class SynthesizeStage:
                 return _with_draft(state, several)
         if not support.enough or not is_drafted:
             return _with_draft(state, _show_nearest(state, draft, nearest_sentences(found.passages, drafts)))
-        if found.whole is not None and _is_multi_hop(state, kinds[0]):
+        if found.whole is not None and _is_multi_hop(state, kinds[0], readings):
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
@@ -365,8 +365,10 @@ def _parts_with_support(drafts: Sequence[PartDraft], supports: Sequence[Support]
     return [place for place in drafted if place == best or supports[place].enough]
 
 
-def _is_multi_hop(state: RunState, kind: QuestionKind) -> bool:
-    """Passages lead to one another, and the question does not ask for several independent things."""
+def _is_multi_hop(state: RunState, kind: QuestionKind, readings: Sequence[PartReading]) -> bool:
+    """Passages lead to one another, no unit answers by itself, and the question does not ask for several independent
+    things.
+    """
     if not state.retrieved.path or table_of(state.question.text) is not None:
         return False
     parts = state.question.sub_questions
@@ -378,6 +380,8 @@ def _is_multi_hop(state: RunState, kind: QuestionKind) -> bool:
     if _PERSONAL.search(state.question.text) or kind in _NEVER_MULTI_HOP:
         return False
     if not _NAME.search(state.question.text) and len(found.whole.query.terms) < MANY_TERMS:
+        return False
+    if is_told_by_one(found.whole.query, readings):
         return False
     return not (_CHANGES.search(state.question.text) or refers_to_documents(state.question.text, found.passages))
 
