@@ -46,8 +46,8 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """What follows the noun that says what a thing is."""
-_TITLED = re.compile(r"(?P<name>[^\n()]{2,80}) \((?! )(?P<kind>[^()\n]*[^\W\d_]{3}[^()\n]*)\)")
-"""A name with what tells it from others in brackets: Adriatic (1811 ship)."""
+_TITLED = re.compile(r"(?P<name>[^\n()]{2,80}) \((?! |[^\W\d_]+ \d{1,2}\))(?P<kind>[^()\n]*[^\W\d_]{3}[^()\n]*)\)")
+"""A name with what tells it from others in brackets: Adriatic (1811 ship). "(season 1)" is a part of one thing."""
 _LIFE = re.compile(r"\([^()]*(?:\bborn\b|[–-])[^()]*\)")
 """Dates of life behind a name."""
 _WORD = re.compile(r"[^\W_]+")
