@@ -22,6 +22,8 @@ _DERIVED = (
     "ant ants ent ents ency ancy or ors ator ators ate ates ated ating ative ive ives ively ity ities ous ously ist "
     "ists istic ism ise ised ises ising isation ize ized izes izing ization ure ures ship ships ward wards fy fied ery"
 )
+_AFTER_LOST_E = frozenset(("ing", "ings"))
+"""What a verb in -e loses it before: mak-ing."""
 _ENDINGS = frozenset((*_INFLECTING.split(), *_DERIVED.split(), ""))
 """What may follow the root of an English word in another word of its family."""
 _LONGEST_ENDING = 4
@@ -76,6 +78,12 @@ class QuestionTerm:
     is_inside: bool = False
     """It may stand inside a compound."""
 
+    @property
+    def opening(self) -> str:
+        """What all its forms begin with, but for `forms`: the root without an e that inflection drops."""
+        may_lose = self.root == self.stem and len(self.root) >= _SHORT_STEM and self.root.endswith("e")
+        return self.root[:-1] if may_lose else self.root
+
 
 def weigh_terms(terms: Iterable[str], rarity: Mapping[str, float]) -> tuple[QuestionTerm, ...]:
     """Distinct terms in order with weights proportional to their rarity (1 where unknown)."""
@@ -104,13 +112,13 @@ def find_hits(low: str, terms: Sequence[QuestionTerm]) -> list[tuple[int, int]]:
         if term.forms:
             found += ((at, 1 << place) for at in _form_hits(low, term))
             continue
-        root, stem = term.root, term.stem
-        at = low.find(root)
+        opening, stem = term.opening, term.stem
+        at = low.find(opening)
         while at >= 0:
-            whole = root is stem or low.startswith(stem, at)
-            if _is_word(low, at, at + len(stem if whole else root), stem if whole else root, derived=not whole):
+            whole = opening is stem or low.startswith(stem, at)
+            if _is_word(low, at, at + len(stem if whole else opening), term, derived=not whole):
                 found.append((at, 1 << place))
-            at = low.find(root, at + len(root))
+            at = low.find(opening, at + len(opening))
     return found
 
 
@@ -156,7 +164,7 @@ def root_of(term: str) -> str:
 
 def _stem(term: str) -> str:
     """What every inflected form of a stemmed term begins with (the tokenizer turns a final y into i)."""
-    return term[:-1] if len(term) > _SHORT_STEM and term.endswith("i") else term
+    return term[:-1] if len(term) >= _SHORT_STEM and term.endswith("i") else term
 
 
 def _root(stem: str) -> str:
@@ -194,7 +202,9 @@ def _is_form(low: str, at: int, end: int, *, is_inside: bool) -> bool:
     return is_inside and (end - at > _SHORTEST_PART or (end - at == _SHORTEST_PART and closes))
 
 
-def _is_word(low: str, at: int, end: int, stem: str, *, derived: bool) -> bool:
+def _is_word(low: str, at: int, end: int, term: QuestionTerm, *, derived: bool) -> bool:
+    """Whether [at, end), the stem of the term or what else its forms begin with (`derived`), begins one of them."""
+    stem = term.stem
     if stem[0] >= _FIRST_IDEOGRAPH:
         return True
     if at and low[at - 1].isalnum():
@@ -205,13 +215,25 @@ def _is_word(low: str, at: int, end: int, stem: str, *, derived: bool) -> bool:
         stop += 1
     if stop < len(low) and low[stop].isdigit() and stop == end and stem[-1].isdigit():
         return False
-    if len(stem) <= _SHORT_STEM or stem[-1].isdigit():
-        return low[end:stop] in _SHORT_ENDINGS or stem[-1].isdigit()
     rest = low[end:stop]
+    if derived and term.root == stem:
+        return rest in _AFTER_LOST_E
     if derived:
         return rest in _ENDINGS and not (rest == "ed" and is_done_to(low, at, stop))
+    if stem[-1].isdigit():
+        return True
+    if len(stem) <= _SHORT_STEM:
+        lacks_i = stem != term.term
+        if rest in _SHORT_ENDINGS and not lacks_i:
+            return True
+        return (lacks_i or rest.startswith("e")) and _is_inflected(low[at:stop], term.term)
     if rest in _AGENT_ENDINGS and stem.endswith("e") and english.stem(stem) != stem:
         return False
     return len(rest) <= _LONGEST_ENDING or (
         len(stem) >= _SHORTEST_NOUN_STEM and rest.removeprefix(stem[-1]) in _NOUN_ENDINGS
     )
+
+
+def _is_inflected(word: str, term: str) -> bool:
+    """Whether a stemmer makes the term of a word, or of its plural: it leaves words of three letters as they are."""
+    return english.stem(word) == term or (len(word) <= _SHORT_STEM and english.stem(f"{word}s") == term)
