@@ -28,6 +28,7 @@ from tests.quality import (
     grounded,
     languages,
     natural,
+    near_misses,
     readings,
     rows,
     verifier,
@@ -79,6 +80,14 @@ def judged(outcome: str, verdict: natural.Verdict) -> Sequence[Row]:
 def in_french(verdict: natural.Verdict) -> Sequence[Row]:
     question = natural.NaturalQuestion("french-coffee-1", "Qui ?", "who", "ANSWERED", (("Ada",),), (), ())
     return natural.language_rows({"languages-dev": [natural.Judgement(question, "GROUNDED", verdict)] * MANY})
+
+
+def near(miss: str = "ABSTAINED", twin: natural.Verdict = natural.Verdict.RIGHT) -> Sequence[Row]:
+    """Rows on near misses of one outcome and twins of one verdict."""
+    answered = natural.NaturalQuestion("a-2", "Who?", "who", "ANSWERED", (("Ada",),), (), ())
+    missed = natural.judge_natural(replace(answered, question_id="a-1", outcome="NOT_STATED", must=()), miss, "Bob.")
+    outcome = "ABSTAINED" if twin is natural.Verdict.ABSTAINED else "GROUNDED"
+    return near_misses.near_miss_rows("near-dev", [missed, natural.Judgement(answered, outcome, twin)] * MANY)
 
 
 def pairs(found: Outcome) -> Sequence[Row]:
@@ -221,6 +230,11 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
         Lie("another document is first", "xquad-de: R@1", in_german, lambda: in_german(found=HALF)),
         Lie("plain BM25 finds more", "against plain BM25", in_german, lambda: in_german(by_words=HALF)),
         Lie("answers lack it", "gold answer in the answer", in_german, lambda: in_german(contained=HALF)),
+    ),
+    "near_misses.near_miss_rows": (
+        Lie("near misses are answered", "near misses, dev: answered GROUNDED", near, lambda: near("GROUNDED")),
+        Lie("twins are partly right", "right and complete", near, lambda: near(twin=natural.Verdict.PARTLY)),
+        Lie("twins are abstained on", "false abstention", near, lambda: near(twin=natural.Verdict.ABSTAINED)),
     ),
     "readings.rows_of": (
         Lie("one reading is given", "each reading shown", lambda: shown("GROUNDED", BOTH),

@@ -29,8 +29,18 @@ from tests.quality.english_rules import ENGLISH_RULES, english_rule_rows
 from tests.quality.filings import FILINGS, filings
 from tests.quality.grounded import STUDIES, conclusion_row, grounded_rows
 from tests.quality.languages import language_rows
-from tests.quality.natural import FOUR_LANGUAGES, FOUR_LANGUAGES_DEV, HALVES, NATURAL, NATURAL_DEV, NATURAL_OWN
+from tests.quality.natural import (
+    FOUR_LANGUAGES,
+    FOUR_LANGUAGES_DEV,
+    HALVES,
+    NATURAL,
+    NATURAL_DEV,
+    NATURAL_OWN,
+    NEAR_MISSES,
+    NEAR_MISSES_DEV,
+)
 from tests.quality.natural_asking import asked_naturally
+from tests.quality.near_misses import near_miss_rows
 from tests.quality.readings import READINGS, readings_rows
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
 from tests.quality.rules import RULES, rule_rows
@@ -135,6 +145,10 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             judged_by_half = {half: verdicts for half, (verdicts, _) in in_languages.items()}
             rows += [must(row) for row in natural.language_rows(judged_by_half)]
             cited += [one for _, citations in in_languages.values() for one in citations]
+        for half in next((HALVES[one] for one in (NEAR_MISSES, NEAR_MISSES_DEV) if one in wanted), ()):
+            verdicts, citations = await asked_naturally(system, settings, half)
+            rows += [must(row) for row in near_miss_rows(half, verdicts)]
+            cited += citations
         if XQUAD in wanted:
             rows += [must(row) for row in await language_rows(system)]
         if CONFLICTS in wanted:
@@ -179,7 +193,7 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    natural_sets = (NATURAL, NATURAL_OWN, FOUR_LANGUAGES)
+    natural_sets = (NATURAL, NATURAL_OWN, FOUR_LANGUAGES, NEAR_MISSES)
     every = (
         *MULTI_HOP,
         *SINGLE_HOP,
@@ -193,7 +207,7 @@ def main() -> int:
         RULES,
         ENGLISH_RULES,
     )
-    choices = (*every, NATURAL_DEV, FOUR_LANGUAGES_DEV)
+    choices = (*every, NATURAL_DEV, FOUR_LANGUAGES_DEV, NEAR_MISSES_DEV)
     parser.add_argument("--only", action="append", choices=choices, help="these sets only; may be repeated")
     parser.add_argument("--embedder", choices=("onnx", "deterministic"), default="onnx")
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """Natural questions: 300 that an employee would ask, over ten corpora of different kinds, 116 of weak kinds over
-five more, and 60 in each of four languages, judged by what must stand in the answer. The judge is pure and reads
-neither citations nor scores: only the outcome and the text a user sees.
+five more, 60 in each of four languages, and 200 near misses and twins over four folders, judged by what must stand in
+the answer. The judge is pure and reads neither citations nor scores: only the outcome and the text a user sees.
 """
 
 from __future__ import annotations
@@ -21,13 +21,18 @@ FOLDER = Path(__file__).parent / "natural"
 CORPORA = FOLDER / "corpora"
 NATURAL, NATURAL_DEV, NATURAL_OWN = "natural", "natural-dev", "natural-own"
 FOUR_LANGUAGES, FOUR_LANGUAGES_DEV = "languages4", "languages4-dev"
+NEAR_MISSES, NEAR_MISSES_DEV = "near-misses", "near-misses-dev"
 HALVES = {
     NATURAL: ("dev", "held"),
     NATURAL_DEV: ("dev",),
     NATURAL_OWN: ("own",),
     FOUR_LANGUAGES: ("languages-dev", "languages-held"),
     FOUR_LANGUAGES_DEV: ("languages-dev",),
+    NEAR_MISSES: ("near-dev", "near-held"),
+    NEAR_MISSES_DEV: ("near-dev",),
 }
+TOTALS_ONLY = {"near-held"}
+"""Halves whose answers are written nowhere, so that no rule is made from them."""
 RIGHT_SHARE = 60
 RIGHT_IN_A_LANGUAGE = 55
 WRONG_SHARE = 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
@@ -12,7 +13,7 @@ from agentic_rag.settings import Settings
 from agentic_rag_cli.in_process import System, operator_of
 from tests.bench.reports import ROOT
 from tests.quality.citations import Judged, judged_answers
-from tests.quality.natural import CORPORA, Judgement, Verdict, judge_natural, natural_questions
+from tests.quality.natural import CORPORA, TOTALS_ONLY, Judgement, Verdict, judge_natural, natural_questions
 from tests.quality.sets import ingested_folder
 
 REPORTS = ROOT / "build" / "reports"
@@ -20,7 +21,7 @@ REPORTS = ROOT / "build" / "reports"
 
 async def asked_naturally(system: System, settings: Settings, half: str) -> tuple[list[Judgement], list[Judged]]:
     """Every question of a half, with what its citations are worth; the answers are written to
-    build/reports/natural-HALF.jsonl, to be read.
+    build/reports/natural-HALF.jsonl, to be read, unless only totals may be.
     """
     questions = natural_questions(half)
     judged: list[Judgement] = []
@@ -51,10 +52,16 @@ async def asked_naturally(system: System, settings: Settings, half: str) -> tupl
                 )
             )
         cited += await judged_answers(system.container, workspace, answers)
-    REPORTS.mkdir(parents=True, exist_ok=True)
-    (REPORTS / f"natural-{half}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_answers(half, lines, REPORTS)
     _tell(half, judged)
     return judged, cited
+
+
+def write_answers(half: str, lines: Sequence[str], folder: Path) -> None:
+    """Write the answers of a half, to be read; none of a half of which only totals are told."""
+    if half not in TOTALS_ONLY:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"natural-{half}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _tell(half: str, judged: Sequence[Judgement]) -> None:

@@ -12,6 +12,7 @@ from tests.quality.natural import (
     HALVES,
     NATURAL,
     NATURAL_OWN,
+    NEAR_MISSES,
     NaturalQuestion,
     Verdict,
     count_sentences,
@@ -24,7 +25,7 @@ from tests.quality.natural import (
     tokens_of,
 )
 
-SETS = (NATURAL, NATURAL_OWN, FOUR_LANGUAGES)
+SETS = (NATURAL, NATURAL_OWN, FOUR_LANGUAGES, NEAR_MISSES)
 QUESTIONS = [one for name in SETS for half in HALVES[name] for one in natural_questions(half)]
 STEPS = NaturalQuestion(
     question_id="office-01",
@@ -87,7 +88,7 @@ def test_what_is_not_stated_has_no_source_and_every_other_question_has_one() -> 
     assert all(len(one.must) == 2 for one in QUESTIONS if one.outcome == "CONFLICTING")
 
 
-@pytest.mark.parametrize("name", [NATURAL, FOUR_LANGUAGES])
+@pytest.mark.parametrize("name", [NATURAL, FOUR_LANGUAGES, NEAR_MISSES])
 def test_both_halves_have_every_kind_of_question(name: str) -> None:
     kinds = [{(one.outcome, one.kind) for one in natural_questions(half)} for half in HALVES[name]]
     dev, held = ({kind for outcome, kind in half if outcome == "ANSWERED"} for half in kinds)
