@@ -309,6 +309,9 @@ def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagErro
         return Retryable(message, code=code, retry_after_seconds=float(extensions["retryAfterSeconds"]))
     if code == "INTERNAL" and "traceId" in extensions:
         return AgenticRagError(f"{message} (trace {extensions['traceId']})", code=code)
+    if code == "GRAPHQL_INVALID":
+        # Every document of this program fits the schema of its own version.
+        message = f"{message} The server is of another version than this program: use the program of its version."
     if code == Unauthenticated.code:
         message = f"{message} Set AGENTIC_RAG_TOKEN, or AGENTIC_RAG_HOME to the server's."
     return _kind_of(code, InvalidInput if "argument" in extensions else AgenticRagError)(message, code=code)

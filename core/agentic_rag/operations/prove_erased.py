@@ -16,7 +16,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 ERASE = "It stays until it is deleted: rag doc delete ID"
 ERASE_AGAIN = "Delete the document again: rag doc delete ID"
-WAIT_FOR_JOB = "A job finishes it as soon as the store answers: rag job list"
+WAIT_FOR_JOB = "A worker finishes it as soon as the store answers: rag doctor tells whether one runs"
 
 
 @dataclass(frozen=True, slots=True)

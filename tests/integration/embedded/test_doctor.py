@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import asyncpg
@@ -9,9 +10,12 @@ import pytest
 
 from agentic_rag.embedded.stack import EmbeddedStack
 from agentic_rag.settings import Settings, load_settings
+from agentic_rag_cli.commands.operations import doctor
 from agentic_rag_cli.commands.operations.check import Check
-from agentic_rag_cli.commands.operations.doctor import check_postgres
+from agentic_rag_cli.commands.operations.doctor import check_postgres, examine
 from agentic_rag_cli.commands.operations.embedded_servers import postgres_address, redis_address
+from agentic_rag_cli.commands.operations.store_writes import check_home
+from agentic_rag_cli.wiring import Wiring
 from agentic_rag_migrations.upgrade import upgrade
 
 pytestmark = pytest.mark.integration
@@ -55,6 +59,19 @@ def test_a_home_without_data_is_left_as_it_is(home: Path) -> None:
 
     assert [(address, check.status) for address, (check,) in found] == [(None, "ok"), (None, "ok")]
     assert not home.exists()
+
+
+def test_a_system_on_a_disk_that_is_nearly_full_is_looked_at_all_the_same(
+    migrated_database: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = {"AGENTIC_RAG_HOME": str(tmp_path), "DATABASE_URL": migrated_database, "REDIS_URL": redis_url}
+    settings = load_settings({**places, "RAG_EMBEDDER": "deterministic"}, dotenv=tmp_path / "none")
+    monkeypatch.setattr(doctor, "check_home", partial(check_home, least_free=1 << 62))
+
+    checks = {check.name: check for check in asyncio.run(examine(Wiring(), settings))}
+
+    assert checks["home"].code == "STORAGE_FULL"
+    assert (checks["system"].status, "no worker is running" in checks["system"].detail) == ("ok", True)
 
 
 async def _raise_version(database_url: str) -> None:

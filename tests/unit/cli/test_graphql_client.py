@@ -186,6 +186,15 @@ async def test_every_failure_is_a_typed_error(respond: Respond, kind: type[Agent
     assert raised.value.code == code
 
 
+async def test_a_server_of_another_version_is_named_as_such() -> None:
+    async with client(graphql_error("GRAPHQL_INVALID")) as at:
+        with pytest.raises(AgenticRagError) as raised:
+            await at.ask("Who?", "Vw==")
+
+    assert raised.value.code == "GRAPHQL_INVALID"
+    assert "of another version" in raised.value.message
+
+
 async def test_an_unreachable_server_names_the_remedy() -> None:
     async with client(failing(httpx2.ConnectError("refused"))) as at:
         with pytest.raises(DependencyUnavailable, match="rag up"):
