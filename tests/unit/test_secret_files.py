@@ -50,6 +50,20 @@ def test_a_secret_is_read_from_its_file(name: str, tmp_path: Path) -> None:
     assert from_file != load_settings(ISSUER, dotenv=none)
 
 
+@pytest.mark.parametrize("name", ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"])
+def test_the_credentials_for_a_collector_are_read_from_their_file(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "headers"
+    file.write_text("authorization=Bearer%20hunter2\n")
+    where = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
+
+    settings = load_settings({**where, f"{name}_FILE": str(file)}, dotenv=tmp_path / "none")
+
+    export, _ = settings.read_telemetry_export()
+    assert export.traces is not None
+    assert dict(export.traces.headers) == {"authorization": "Bearer hunter2"}
+    assert settings.warnings == ()
+
+
 def test_both_is_a_problem_and_neither_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("of the file")

@@ -37,6 +37,8 @@ READ = (
     *(f"OTEL_{kind}{name}" for kind in ("", "SPAN_", "LOGRECORD_") for name in _OF_ATTRIBUTES),
 )  # fmt: skip
 """Every variable of OpenTelemetry that has an effect."""
+SECRETS = tuple(name for name in READ if name.endswith("_HEADERS"))
+"""Those that hold credentials for a collector."""
 
 
 def is_otel(name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from agentic_rag.settings.otel import SECRETS
 from agentic_rag.settings.variable import Variable
 
 SUFFIX = "_FILE"
@@ -13,7 +14,8 @@ _MAX_BYTES = 64 * 1024
 
 def file_names(known: Iterable[Variable]) -> frozenset[str]:
     """The names that may name a file: those of secrets, and of addresses, which hold passwords."""
-    return frozenset(f"{one.name}{SUFFIX}" for one in known if one.env.is_secret or one.env.is_url)
+    own = (one.name for one in known if one.env.is_secret or one.env.is_url)
+    return frozenset(f"{name}{SUFFIX}" for name in (*own, *SECRETS))
 
 
 def read_secret_files(merged: Mapping[str, str], known: Iterable[Variable]) -> tuple[Mapping[str, str], list[str]]:
