@@ -44,8 +44,6 @@ _LEAST_NEO4J = 5
 _ANSWER_SECONDS = 5
 _CLOCKS_APART = timedelta(seconds=5)
 """A time service keeps machines within a tenth of a second; a busy machine answers later than that."""
-_OF_THE_MACHINE = frozenset({"port", "python", "home"})
-"""Checks whose failure does not keep the system from being looked at: on a full disk workers still run."""
 _BUSY = 2
 """Processes that run or wait to, by core, from which on a check that does not end says nothing of the servers."""
 
@@ -94,7 +92,7 @@ async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> li
         checks.append(await check_redis(redis_url))
     if settings.stores.neo4j is not None:
         checks.append(await check_neo4j(settings.stores.neo4j))
-    reachable = all(check.status in (OK, DEGRADED) for check in checks if check.name not in _OF_THE_MACHINE)
+    reachable = all(check.status in (OK, DEGRADED) for check in checks if check.name not in ("port", "python", "home"))
     if database_url and redis_url:
         checks.append(
             await check_system(wiring, settings.change(stores={"database_url": database_url, "redis_url": redis_url}))
