@@ -19,6 +19,7 @@ from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
 ROOT = Path(__file__).resolve().parents[3]
 RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
 TESTS = ROOT / "deploy" / "prometheus" / "rules.test.yml"
+SCALING = ROOT / "deploy" / "helm" / "agentic-rag" / "templates" / "scaling.yaml"
 
 NAME = re.compile(r"\b(?:rag|process)_[a-z_]+(?:\{[^}]*\})?")
 LABEL = re.compile(r"(\w+)\s*(?:=~|!=|!~|=)")
@@ -103,11 +104,22 @@ def test_prometheus_takes_the_rules_and_fires_them_as_their_tests_say(command: t
     assert "SUCCESS" in told.stdout
 
 
+def test_the_chart_scales_by_what_the_product_exports_compared_as_it_is() -> None:
+    triggers = SCALING.read_text("utf-8").split("- type: prometheus")[1:]
+    queries = [query for one in triggers for query in re.findall(r"^ +query: (.+)$", one, re.M)]
+    tests = yaml.safe_load(TESTS.read_text("utf-8"))["tests"]
+
+    assert [fault for one in queries for fault in faults_of(one)] == []
+    assert set(queries) == {one["expr"] for test in tests for one in test.get("promql_expr_test", ())}
+    assert all("metricType: Value" in one for one in triggers)
+    assert len(queries) == len(triggers) == 2
+
+
 def test_a_test_of_the_rules_fires_every_alert() -> None:
     fired = {
         one["alertname"]
         for test in yaml.safe_load(TESTS.read_text("utf-8"))["tests"]
-        for one in test["alert_rule_test"]
+        for one in test.get("alert_rule_test", ())
         if one["exp_alerts"]
     }
 
