@@ -107,7 +107,7 @@ async def test_what_comes_too_late_leaves_the_answer_of_the_documents_and_says_s
 async def test_pages_that_answer_nothing_move_no_answer() -> None:
     corpus = small()
     web = bringing(corpus, ("noise.example", "Soup of the day is served at noon in the old town of Ravnholm."))
-    asked = "How many days of annual leave do employees receive these days?"
+    asked = "How many days of annual leave do employees receive currently?"
     alone = await world(Web(OutsideReport), small()).ask(asked)
 
     run = await world(web, corpus).ask(asked)
