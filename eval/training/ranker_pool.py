@@ -150,15 +150,16 @@ class TrainingCorpus:
                 np.maximum(0.0, cosines[kept].astype(np.float64)),
                 self._postings.profile(terms, content, kept),
                 titles,
+                np.arange(len(kept)),
                 np.array(named),
                 np.zeros(len(kept)),
                 self._lexical_share,
             )
 
-        small = pool_of(base | self._around.neighbours_of(first))
+        small = pool_of(base.union(self._around.neighbours_of(first).tolist()))
         trails = start_paths(small, first)
         longer = likeliest_paths(extend_paths(small, self._around, asked, trails, weights))
-        pool = pool_of({*small.rows, *self._around.neighbours_of(trail.ordinals[-1] for trail in longer)})
+        pool = pool_of({*small.rows, *self._around.neighbours_of(trail.ordinals[-1] for trail in longer).tolist()})
         reachable = np.array([*(ordinal in small.rows for ordinal in pool.ordinals.tolist()), True])
         steps = [self._step(pool, asked, trail, None, reachable) for trail in trails]
         parents = {trail.ordinals: place for place, trail in enumerate(trails)}
@@ -183,7 +184,7 @@ class TrainingCorpus:
         parent: int | None,
         reachable: NDArray[np.bool_] | None,
     ) -> TrainingStep:
-        [(features, open_rows)] = path_features(pool, self._around, asked, [trail])
+        (features,), (open_rows,) = path_features(pool, self._around, asked, [trail])
         if reachable is not None:
             open_rows &= reachable
         rows = [pool.rows[ordinal] for ordinal in trail.ordinals]

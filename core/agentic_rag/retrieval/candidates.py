@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from agentic_rag.documents.document import Chunk
@@ -29,10 +30,9 @@ SCORE_DIGITS = 6
 """Scores are rounded to this many digits before ranking, so that no ranking hangs on the last bits of a float."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArmHit:
+class ArmHit(NamedTuple):
     """A candidate of one arm. `raw` is the arm's own figure (cosine, BM25, graph mass); `score` the same on an
-    absolute scale in [0, 1].
+    absolute scale in [0, 1]. A tuple, since a question makes hundreds of them.
     """
 
     ordinal: int

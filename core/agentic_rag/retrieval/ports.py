@@ -63,6 +63,11 @@ class VectorSearch(enum.Enum):
 class VectorReader(Protocol):
     """Search inside one snapshot."""
 
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether `nearest` and `cosines` wait for nothing: to do other work beside them gains no time."""
+        ...
+
     async def nearest(
         self,
         query: NDArray[np.float32],

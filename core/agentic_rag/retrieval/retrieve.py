@@ -151,7 +151,11 @@ class Retrieve:
         database answers the other arms.
         """
         *scans, last = SEED_ARMS
+        arms: dict[Retriever, Sequence[ArmHit]] = {}
         async with AsyncExitStack() as stack:
+            if snapshot.vectors.is_at_hand:
+                arms = {arm.name: await self._search(arm, snapshot, query) or [] for arm in scans}
+                scans = []
             scanning = [
                 await stack.enter_async_context(background_task(self._search(arm, snapshot, query))) for arm in scans
             ]
@@ -159,7 +163,6 @@ class Retrieve:
             terms = list({**query.terms, **query_terms(query.text), **query_terms(query.title_query)})
             rarity = await snapshot.lexical.rarity(terms, query.scope)
             entities = question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else ()
-            arms: dict[Retriever, Sequence[ArmHit]] = {}
             for arm in scans:
                 # Popped: a variable would hold the task of an arm that failed, whose error holds this frame, and all
                 # that it read stayed in memory until garbage in cycles is looked for.

@@ -84,19 +84,24 @@ def score_title_match(question: str, titles: Sequence[str]) -> NDArray[np.float6
     What it says about documents are its words that some but not all of the titles hold, weighted by how few hold them,
     and "latest", which the newest of the titles holds that have the most of the rest. All 0 when it says nothing.
     """
-    counts = Counter(titles)
+    places: dict[str, int] = {}
+    at = [places.setdefault(title, len(places)) for title in titles]
+    return score_titles(question, tuple(places), np.array(at, np.int64))
+
+
+def score_titles(question: str, distinct: Sequence[str], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(n,) as `score_title_match`: `places` says which of the distinct titles each passage has; each has one."""
     of_editions = _mentions_editions(question)
-    meant = {
-        title
-        for title, passages in counts.items()
-        if passages >= MIN_LONG_DOCUMENT_CHUNKS and (of_editions or _is_edition(title))
-    }
+    meant = [
+        place
+        for place in np.flatnonzero(np.bincount(places) >= MIN_LONG_DOCUMENT_CHUNKS).tolist()
+        if of_editions or _is_edition(distinct[place])
+    ]
     if not meant:
-        return np.zeros(len(titles))
-    distinct = sorted(counts)
+        return np.zeros(len(places))
     held = {title: title_terms(title) for title in distinct}
     weights = _weights(_terms(question), held)
-    fits = {title: sum(weights[term] for term in weights if term in held[title]) for title in distinct}
+    fits = {title: sum([weights[term] for term in weights if term in terms]) for title, terms in held.items()}
     whole = sum(weights.values())
     if _LATEST.search(question):
         newest = _newest(fits)
@@ -105,8 +110,10 @@ def score_title_match(question: str, titles: Sequence[str]) -> NDArray[np.float6
         for title in newest:
             fits[title] += latest
     if not whole:
-        return np.zeros(len(titles))
-    return np.array([fits[title] / whole if title in meant else 0.0 for title in titles])
+        return np.zeros(len(places))
+    found = np.zeros(len(distinct))
+    found[meant] = [fits[distinct[place]] / whole for place in meant]
+    return found[places]
 
 
 def match_titles(question: str, titles: Sequence[str]) -> frozenset[str]:

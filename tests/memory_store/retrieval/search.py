@@ -60,6 +60,8 @@ class MemoryVectorReader:
             for ordinal, cosine in zip(ordinals[order].tolist(), cosines[order].tolist(), strict=True)
         ]
 
+    is_at_hand = False
+
     async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
         """The cosine of each of these chunks that has a vector."""
         everyone = await self.nearest(query, space_id, len(self._state.passages), self._everywhere(ordinals))

@@ -309,6 +309,7 @@ def _document(chunk: Chunk) -> Document:
 @dataclass
 class Vectors:
     corpus: Corpus
+    is_at_hand: bool = False
 
     async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: SearchScope) -> list[ArmHit]:
         self.corpus.calls.note("nearest")

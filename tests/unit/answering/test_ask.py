@@ -374,7 +374,7 @@ async def test_a_retrieval_costs_a_fixed_number_of_round_trips(world: World) -> 
     assert sorted(world.corpus.calls.names) == sorted(
         ["corpus_version", "snapshot", "nearest", "search", "chunks", "placed", "revision_spans"]
         # Around the first passages, and around those that follow.
-        + 2 * ["vicinity", "titles", "cosines"]
+        + 2 * ["vicinity", "titles"]
     )
 
 

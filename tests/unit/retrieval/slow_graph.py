@@ -102,7 +102,7 @@ def _links(pool: CandidatePool, around: SlowNeighbourhood, asked: frozenset[UUID
     here = pool.rows[origin]
     entities, weights, spans, ordinals = around.links_of(origin)
     if entities:
-        ours = _ids(pool.titles[here])
+        ours = _ids(pool.title_of(here))
         rows = pool.rows_of(ordinals)
         titled_rows = _rows_by_title_entity(pool)
         plain = [1 if one in ours else _NO_LINK if one in asked else 2 for one in entities]
@@ -132,8 +132,8 @@ def _ids(titles: Iterable[int]) -> frozenset[UUID]:
 def _rows_by_title_entity(pool: CandidatePool) -> dict[UUID, list[int]]:
     """Entity → rows of the passages whose title it is in."""
     found: dict[UUID, list[int]] = {}
-    for row, entities in enumerate(pool.titles):
-        for entity_id in _ids(entities):
+    for row in range(len(pool.ordinals)):
+        for entity_id in _ids(pool.title_of(row)):
             found.setdefault(entity_id, []).append(row)
     return found
 

@@ -119,6 +119,22 @@ def test_it_equals_bm25_computed_passage_by_passage(
 
 
 @given(passages, questions, readers, st.integers(1, 4))
+def test_a_profile_in_two_parts_is_that_of_all_chunks(
+    corpus: list[Passage], question: dict[str, int], reader: Reader, parts: int
+) -> None:
+    visible, content = visible_to(reader, corpus, parts), content_terms(question)
+    wanted = np.array([passage.ordinal for passage in corpus if reader.sees(passage)], np.int64)
+
+    whole = visible.profile(question, content, wanted)
+    first, second = (visible.profile(question, content, some) for some in (wanted[:parts], wanted[parts:]))
+
+    both = first.beside(second)
+    assert both.present.tolist() == whole.present.tolist()
+    assert both.gain.tolist() == whole.gain.tolist()
+    assert (both.bound, both.idf.tolist()) == (whole.bound, whole.idf.tolist())
+
+
+@given(passages, questions, readers, st.integers(1, 4))
 def test_a_profile_takes_a_score_apart_term_by_term(
     corpus: list[Passage], question: dict[str, int], reader: Reader, parts: int
 ) -> None:

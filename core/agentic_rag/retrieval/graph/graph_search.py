@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import islice
 from uuid import UUID
 
 import numpy as np
@@ -26,7 +27,8 @@ from agentic_rag.retrieval.graph.multi_hop import (
 )
 from agentic_rag.retrieval.graph.neighbourhood import PASSAGE_CAP, GraphNeighbourhood
 from agentic_rag.retrieval.graph.paths import GraphPaths
-from agentic_rag.retrieval.title_match import score_title_match
+from agentic_rag.retrieval.lexical.bm25 import TermProfile
+from agentic_rag.retrieval.title_match import score_titles
 
 HIT_LIMIT = 60
 """As many candidates as a text arm gives."""
@@ -73,23 +75,23 @@ async def search_graph(
 
     Errors: `DependencyUnavailable`.
     """
-    candidates = {hit.ordinal for hits in arms.values() for hit in hits}
+    candidates = [hit.ordinal for hits in arms.values() for hit in hits]
     if not candidates:
         return GraphHits({arm: [] for arm in Retriever}, None)
     first = first_passages(arms, asked.lexical_share)
-    vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
+    vicinity = await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)
     total = await snapshot.lexical.passages(asked.scope)
-    around = GraphNeighbourhood.of(vicinities, total)
+    around = GraphNeighbourhood.of([vicinity], total)
     named = frozenset(one.entity_id.int for one in asked.entities if around.specificity(one.entity_id.int) > 0)
-    look = _PassageFeatures(snapshot, asked, {one: around.specificity(one) for one in named})
-    pool = await look.pool(candidates | around.neighbours_of(first))
+    look = _PassageFeatures(snapshot, asked, {one: around.specificity(one) for one in named}, arms)
+    pool = await look.pool(np.concatenate([candidates, around.neighbours_of(first)]))
     extensions = [extend_paths(pool, around, named, start_paths(pool, first))]
     longer = likeliest_paths(extensions[0])
-    ends = sorted({trail.ordinals[-1] for trail in longer} - around.held.keys())
     if longer:
-        vicinities.append(await snapshot.graph.vicinity([], ends, PASSAGE_CAP))
-        around = GraphNeighbourhood.of(vicinities, total)
-        pool = await look.pool({*pool.rows, *around.neighbours_of(trail.ordinals[-1] for trail in longer)})
+        ends = [trail.ordinals[-1] for trail in longer]
+        further = await snapshot.graph.vicinity([], sorted(set(ends) - around.held.keys()), PASSAGE_CAP)
+        around = GraphNeighbourhood.of([vicinity, further], total)
+        pool = await look.pool(around.neighbours_of(ends))
         extensions.append(extend_paths(pool, around, named, longer))
     trails = GraphPaths(pool, around, named, tuple(extensions))
     return GraphHits(_hits(trails), trails)
@@ -98,60 +100,104 @@ async def search_graph(
 class _PassageFeatures:
     """What ranking needs to know of passages, read once each."""
 
-    def __init__(self, snapshot: CorpusSnapshot, asked: GraphQuery, named: Mapping[int, float]) -> None:
-        """`named`: the entities that the question names, and how specific each is."""
+    def __init__(
+        self,
+        snapshot: CorpusSnapshot,
+        asked: GraphQuery,
+        named: Mapping[int, float],
+        arms: Mapping[Retriever, Sequence[ArmHit]],
+    ) -> None:
+        """`named`: the entities that the question names, and how specific each is. `arms`: what the text arms found."""
         self._snapshot = snapshot
         self._asked = asked
         self._named = named
-        self._titles: dict[int, str] = {}
-        self._entities: dict[str, frozenset[int]] = {}
-        """By title."""
-        self._likeliest: dict[str, float] = {}
-        """By title how specific the likeliest of its entities is that the question names, where it names one."""
-        self._cosines: dict[int, float] = {}
-        self._seen: set[int] = set()
-
-    async def pool(self, ordinals: Collection[int]) -> CandidatePool:
-        """Those of the ordinals that the scope lets pass."""
-        asked = self._asked
-        if asked.scope.ordinals is not None:
-            ordinals = asked.scope.ordinals.intersection(ordinals)
-        new = sorted(set(ordinals) - self._seen)
-        self._seen.update(new)
-        self._titles |= await self._snapshot.documents.titles(
-            new, asked.scope.access_ids, are_checked=asked.titles_are_checked
+        self._cosines = (
+            {hit.ordinal: hit.raw for hit in arms.get(Retriever.DENSE, ())} if asked.vector is not None else {}
         )
+        self._looked_at = np.zeros(0, np.int64)
+        """Ordinals, ascending."""
+        self._places: dict[str, int] = {}
+        """The place of each title among those that were read."""
+        self._entities: list[frozenset[int]] = []
+        """By title."""
+        self._likeliest: list[float] = []
+        """By title how specific the likeliest of its entities is that the question names, 0 where it names none."""
+        self._pool: CandidatePool | None = None
+
+    async def pool(self, ordinals: NDArray[np.int64]) -> CandidatePool:
+        """Those of the ordinals that the scope lets pass, beside those of earlier calls."""
+        asked, before = self._asked, self._pool
+        new = np.setdiff1d(ordinals, self._looked_at)
+        self._looked_at = np.union1d(self._looked_at, new)
+        if asked.scope.ordinals is not None:
+            new = np.array(sorted(asked.scope.ordinals.intersection(new.tolist())), np.int64)
+        wanted: list[int] = new.tolist()
+        titles = await self._snapshot.documents.titles(
+            wanted, asked.scope.access_ids, are_checked=asked.titles_are_checked
+        )
+        kept = sorted(titles)
         # The database looks the vectors up while this process does all that needs none of them.
-        async with background_task(self._cosines_of(new)) as reading:
-            kept = sorted(self._titles.keys() & set(ordinals))
-            titles = [self._titles[ordinal] for ordinal in kept]
+        async with AsyncExitStack() as stack:
+            reading = None
+            if not self._snapshot.vectors.is_at_hand:
+                reading = await stack.enter_async_context(background_task(self._cosines_of(kept)))
             terms = await self._snapshot.lexical.profile(asked.terms, kept, asked.scope)
-            self._mean(titles)
-            documents = score_title_match(asked.text, titles)
-            self._cosines |= await reading
-        return CandidatePool(
-            ordinals=np.array(kept, np.int64),
-            cosine=np.maximum(0.0, np.array([self._cosines.get(ordinal, 0.0) for ordinal in kept])),
-            terms=terms,
-            titles=[self._entities[title] for title in titles],
-            named=np.array([self._likeliest.get(title, 0.0) for title in titles]),
-            documents=documents,
+            places = self._places_of([titles[ordinal] for ordinal in kept])
+            cosines = await (self._cosines_of(kept) if reading is None else reading)
+        found = _Passages(np.array(kept, np.int64), np.maximum(0.0, cosines), terms, places)
+        if before is not None:
+            found = found.beside(_Passages(before.ordinals, before.cosine, before.terms, before.title_places))
+        self._pool = CandidatePool(
+            ordinals=found.ordinals,
+            cosine=found.cosine,
+            terms=found.terms,
+            titles=tuple(self._entities),
+            title_places=found.titles,
+            named=np.array(self._likeliest)[found.titles],
+            documents=score_titles(asked.text, tuple(self._places), found.titles),
             lexical_share=asked.lexical_share,
         )
+        return self._pool
 
-    async def _cosines_of(self, ordinals: Sequence[int]) -> dict[int, float]:
+    async def _cosines_of(self, ordinals: Sequence[int]) -> Floats:
+        """(n,) 0 for those without a vector."""
         asked = self._asked
-        if asked.vector is None or asked.space_id is None:
-            return {}
-        return await self._snapshot.vectors.cosines(asked.vector, asked.space_id, ordinals)
+        unknown = [ordinal for ordinal in ordinals if ordinal not in self._cosines]
+        if unknown and asked.vector is not None and asked.space_id is not None:
+            self._cosines |= await self._snapshot.vectors.cosines(asked.vector, asked.space_id, unknown)
+        return np.array([self._cosines.get(ordinal, 0.0) for ordinal in ordinals], np.float64)
 
-    def _mean(self, titles: Collection[str]) -> None:
-        """Find the entities of titles. The passages of a document share its title."""
-        new = list(set(titles) - self._entities.keys())
-        for title, entities in zip(new, map(title_entities, repeat(self._asked.workspace_id.int), new), strict=False):
-            self._entities[title] = entities
-            if not self._named.keys().isdisjoint(entities):
-                self._likeliest[title] = max(self._named.get(one, 0.0) for one in entities)
+    def _places_of(self, titles: Sequence[str]) -> NDArray[np.int64]:
+        """(n,) the place of each title. The passages of a document share its title: its entities are found once."""
+        known = len(self._places)
+        places = [self._places.setdefault(title, len(self._places)) for title in titles]
+        workspace, named = self._asked.workspace_id.int, self._named
+        for title in islice(self._places, known, None):
+            entities = title_entities(workspace, title)
+            self._entities.append(entities)
+            self._likeliest.append(max([named.get(one, 0.0) for one in entities], default=0.0) if named else 0.0)
+        return np.array(places, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Passages:
+    """What was read of passages, ascending by ordinal."""
+
+    ordinals: NDArray[np.int64]
+    cosine: Floats
+    terms: TermProfile
+    titles: NDArray[np.int64]
+
+    def beside(self, others: _Passages) -> _Passages:
+        """These and the others, none of which is among them."""
+        ordinals = np.concatenate([self.ordinals, others.ordinals])
+        order = ordinals.argsort()
+        return _Passages(
+            ordinals[order],
+            np.concatenate([self.cosine, others.cosine])[order],
+            self.terms.beside(others.terms).of_rows(order),
+            np.concatenate([self.titles, others.titles])[order],
+        )
 
 
 def _hits(trails: GraphPaths) -> dict[Retriever, list[ArmHit]]:

@@ -15,9 +15,9 @@ Pure. What is linked comes from `retrieval.ports.GraphReader.vicinity`, which th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,13 +100,19 @@ class CandidatePool:
     """(n,) in [0, 1]."""
     terms: TermProfile
     titles: Sequence[frozenset[int]]
-    """(n,) the ids of the entities of each passage's title."""
+    """(t,) the ids of the entities of each title."""
+    title_places: NDArray[np.int64]
+    """(n,) which of the titles each passage has."""
     named: Floats
     """(n,) how specific a title is that the question names; 0 without one."""
     documents: Floats
     """(n,) how well its document fits what the question says of documents, as in `retrieval.title_match`."""
     lexical_share: float
     """Of the text arms' score, as in `retrieval.fusion`."""
+
+    def title_of(self, row: int) -> frozenset[int]:
+        """The ids of the entities of a passage's title."""
+        return self.titles[int(self.title_places[row])]
 
     @cached_property
     def rows(self) -> dict[int, int]:
@@ -206,12 +212,20 @@ def extend_paths(
     """
     chance = np.zeros((len(trails), len(pool.ordinals)))
     linked = np.zeros(len(trails))
-    linear = np.array([getattr(weights, one.name) for one in _STEP_WEIGHTS])
-    for place, (features, open_rows) in enumerate(path_features(pool, around, asked, trails)):
-        logits = np.where(open_rows, features @ linear, -np.inf)
-        chance[place] = trails[place].probability * softmax(logits)[:-1]
-        linked[place] = chance[place] @ (features[:-1, _LINK] > 0)
+    if not trails:
+        return PathExtension((), pool.ordinals, chance, linked)
+    features, open_rows = path_features(pool, around, asked, trails)
+    logits = np.where(open_rows, features @ _linear(weights), -np.inf)
+    is_linked = features[:, :-1, _LINK] > 0
+    for place, trail in enumerate(trails):
+        chance[place] = trail.probability * softmax(logits[place])[:-1]
+        linked[place] = chance[place] @ is_linked[place]
     return PathExtension(tuple(trails), pool.ordinals, chance, linked)
+
+
+@lru_cache(8)
+def _linear(weights: StepWeights) -> Floats:
+    return np.array([getattr(weights, one.name) for one in _STEP_WEIGHTS])
 
 
 def likeliest_paths(extension: PathExtension) -> tuple[GraphPath, ...]:
@@ -247,21 +261,26 @@ def link_features(
     here = np.array([pool.rows[one] for one in origins], np.int64)
     links = around.links_of(origins)
     if len(links.entities):
+        # Ascending by weight: of several links of one kind between two passages the last one is the strongest.
+        order = around.weights[links.entities].argsort(kind="stable")
+        entities, origin = links.entities[order], links.origins[order]
         # Those that link anything, one a row.
-        linking, place = np.unique(links.entities, return_inverse=True)
+        linking, place = np.unique(entities, return_inverse=True)
         rows_of_links: list[int] = linking.tolist()
         ids = {around.entities[row]: at for at, row in enumerate(rows_of_links)}
         is_titled = _titled(pool, ids)
-        is_ours = is_titled[place, here[links.origins]]
+        is_ours = is_titled[place, pool.title_places[here[origin]]]
         is_asked = np.array([one in asked for one in ids])[place]
         titled, plain = np.where(is_ours, 3, 0), np.where(is_ours, 1, np.where(is_asked, _NO_LINK, 2))
-        lengths, ordinals = around.passages_in(links.entities)
+        lengths, ordinals = around.passages_in(entities)
         rows, link = pool.rows_of(ordinals), np.repeat(np.arange(len(lengths)), lengths)
-        kinds = np.where(is_titled[place[link], rows], titled[link], plain[link])
-        counted = np.flatnonzero((rows >= 0) & (kinds != _NO_LINK))
+        inside = np.flatnonzero(rows >= 0)
+        rows, link = rows[inside], link[inside]
+        kinds = np.where(is_titled[place[link], pool.title_places[rows]], titled[link], plain[link])
+        counted = np.flatnonzero(kinds != _NO_LINK)
         link = link[counted]
-        targets = links.origins[link], rows[counted], kinds[counted]
-        np.maximum.at(found, targets, around.weights[links.entities][link])
+        targets = (origin[link] * len(pool.ordinals) + rows[counted]) * 6 + kinds[counted]
+        found.reshape(-1)[targets] = around.weights[entities][link]
     found[np.arange(len(origins)), here] = 0.0
     of_titles, of_texts = np.maximum(found[..., 0], found[..., 1]), np.maximum(found[..., 2], found[..., 3])
     found[..., 4] = np.maximum(of_titles, of_texts / 2)
@@ -270,12 +289,10 @@ def link_features(
 
 
 def _titled(pool: CandidatePool, ids: Mapping[int, int]) -> NDArray[np.bool_]:
-    """(entities, n + 1) which passages have which of these entities in their title; none behind the last passage, the
-    place of those outside the pool, whose row is −1.
-    """
-    found = np.zeros((len(ids), len(pool.ordinals) + 1), np.bool_)
+    """(entities, titles) which titles have which of these entities."""
+    found = np.zeros((len(ids), len(pool.titles)), np.bool_)
     known = ids.keys()
-    pairs = [(ids[one], row) for row, titles in enumerate(pool.titles) for one in titles if one in known]
+    pairs = [(ids[one], place) for place, entities in enumerate(pool.titles) for one in entities if one in known]
     if pairs:
         found[tuple(np.array(pairs).T)] = True
     return found
@@ -283,24 +300,28 @@ def _titled(pool: CandidatePool, ids: Mapping[int, int]) -> NDArray[np.bool_]:
 
 def path_features(
     pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[int], trails: Sequence[GraphPath]
-) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
-    """For each path (n + 1, 16) in the order of `StepWeights`, the last row for ending the path, and (n + 1,) which
-    rows may follow: all but the path's own.
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """(t, n + 1, 16) for each path in the order of `StepWeights`, the last row for ending the path, and (t, n + 1)
+    which rows may follow: all but the path's own.
     """
     idf = pool.terms.idf
     whole = float(idf.sum()) or 1.0
-    linked = link_features(pool, around, asked, [trail.ordinals[-1] for trail in trails])
-    for trail, links in zip(trails, linked, strict=True):
+    features = np.repeat(pool.own_features[None], len(trails), axis=0)
+    open_rows = np.ones(features.shape[:2], np.bool_)
+    features[:, :-1, :6] = link_features(pool, around, asked, [trail.ordinals[-1] for trail in trails])
+    known: dict[bytes, tuple[Floats, Floats, float]] = {}
+    for place, trail in enumerate(trails):
         rows = [pool.rows[ordinal] for ordinal in trail.ordinals]
         left = ~pool.terms.present[rows].any(axis=0)
-        features = pool.own_features.copy()
-        features[:-1, :6] = links
-        features[:-1, 6] = (pool.terms.present[:, left] @ idf[left]) / whole
-        features[:-1, 7] = pool.terms.gain[:, left].sum(axis=1)
-        features[-1, 12:] = [1.0, float(idf[~left].sum()) / whole, pool.score[rows[0]], float(not asked)]
-        open_rows = np.ones(len(features), np.bool_)
-        open_rows[rows] = False
-        yield features, open_rows
+        # Paths leave the same terms open more often than not.
+        key = left.tobytes()
+        if key not in known:
+            share: Floats = (pool.terms.present[:, left] @ idf[left]) / whole
+            known[key] = share, pool.terms.gain[:, left].sum(axis=1), float(idf[~left].sum()) / whole
+        features[place, :-1, 6], features[place, :-1, 7], covered = known[key]
+        features[place, -1, 12:] = [1.0, covered, pool.score[rows[0]], float(not asked)]
+        open_rows[place, rows] = False
+    return features, open_rows
 
 
 def softmax(logits: Floats) -> Floats:

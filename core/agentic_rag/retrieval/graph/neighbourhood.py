@@ -102,11 +102,10 @@ class GraphNeighbourhood:
         lengths = self.starts[entities + 1] - starts
         return lengths, self.ordinals[spans(starts, lengths)]
 
-    def neighbours_of(self, ordinals: Iterable[int]) -> set[int]:
-        """Passages that share an entity with one of these, and they themselves."""
+    def neighbours_of(self, ordinals: Iterable[int]) -> Places:
+        """Passages that share an entity with one of these, and they themselves; some of them several times."""
         held = _joined([self.held[one] for one in ordinals if one in self.held])
-        found: list[int] = self.passages_in(np.unique(held))[1].tolist()
-        return set(found)
+        return self.passages_in(np.unique(held))[1]
 
 
 def specificity(passages: int, passages_total: int) -> float:

@@ -96,7 +96,7 @@ def links_between(
     pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[int], origin: int, target: int
 ) -> list[tuple[float, UUID, HopKind]]:
     """Every entity that links two passages of the pool, as (strength as in `multi_hop.link_features`, id, kind)."""
-    ours, theirs = pool.titles[pool.rows[origin]], pool.titles[pool.rows[target]]
+    ours, theirs = pool.title_of(pool.rows[origin]), pool.title_of(pool.rows[target])
     found: list[tuple[float, UUID, HopKind]] = []
     for entity in around.entities_in(origin):
         weight = around.specificity(entity)

@@ -81,6 +81,11 @@ class TermProfile:
         """The same of some of the chunks, in the order of `rows`."""
         return TermProfile(self.present[rows], self.gain[rows], self.idf, self.bound)
 
+    def beside(self, others: TermProfile) -> TermProfile:
+        """These chunks and, behind them, others of the same question."""
+        present = np.concatenate([self.present, others.present])
+        return TermProfile(present, np.concatenate([self.gain, others.gain]), self.idf, self.bound)
+
 
 @dataclass(frozen=True, eq=False)
 class VisiblePostings:
@@ -204,19 +209,21 @@ class VisiblePostings:
         """What visible chunks (`ordinals`, in any order) hold of a question, by the statistics of `search`."""
         present = np.zeros((len(ordinals), len(question)), np.bool_)
         gain = np.zeros((len(ordinals), len(question)))
-        weights = np.zeros(len(question))
-        bound = 0.0
-        row_at = self._rows_by_place(ordinals)
-        for column, (term, count, found) in enumerate(_in_key_order(question, self.look_up(question, held))):
-            most = count * found.idf * (K1 + 1)
-            bound += most
-            if term in content:
-                weights[column] = found.idf
-            rows = row_at[found.places]
-            hits = np.flatnonzero(rows >= 0)
-            rows, often = rows[hits], found.frequencies[hits]
-            present[rows, column] = True
-            gain[rows, column] = most * often / (often + self._penalty[found.places[hits]])
+        if not question:
+            return TermProfile(present, gain, np.zeros(0), 0.0)
+        terms = _in_key_order(question, self.look_up(question, held))
+        most = [count * found.idf * (K1 + 1) for _, count, found in terms]
+        bound = sum(most)
+        # All terms at once: the calls take longer than what they do for one of them.
+        places = np.concatenate([found.places for *_, found in terms])
+        often = np.concatenate([found.frequencies for *_, found in terms])
+        rows = self._rows_by_place(ordinals)[places]
+        hits = np.flatnonzero(rows >= 0)
+        ends = np.array([len(found.places) for *_, found in terms]).cumsum()
+        columns, rows, often = ends.searchsorted(hits, side="right"), rows[hits], often[hits]
+        present[rows, columns] = True
+        gain[rows, columns] = np.array(most)[columns] * often / (often + self._penalty[places[hits]])
+        weights = np.array([found.idf if term in content else 0.0 for term, _, found in terms])
         return TermProfile(present, gain / bound if bound else gain, weights, bound)
 
     def _rows_by_place(self, ordinals: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -90,6 +90,11 @@ class PostgresVectorReader:
         self._known: dict[bytes, dict[int, float]] = {}
         """Cosines by ordinal, by the bytes of the query: within a snapshot a passage keeps its vector."""
 
+    @property
+    def is_at_hand(self) -> bool:
+        held = self._resident
+        return held is not None and not self._is_indexed and held.vectors.size < WORTH_A_THREAD
+
     async def nearest(
         self,
         query: NDArray[np.float32],
