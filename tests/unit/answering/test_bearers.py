@@ -1,11 +1,15 @@
 """A question whose name several things bear gets the answer for each; texts that differ about one thing conflict."""
 
+from collections.abc import Collection
+
 import pytest
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
 
 from agentic_rag.answering.answer import Answer, Outcome
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.contradiction import is_changed_copy
+from agentic_rag.answering.extraction.part_units import PartUnits
 
 VILLAGE = "Ashcombe Mill is a village in Marle County. The population of the village was 681 at the last count."
 DEPOT = "Ashcombe Mill is a disused weaving shed north of Brenning. Its population of bats was 2,355 in spring."
@@ -48,6 +52,23 @@ async def test_the_value_need_not_stand_beside_the_name() -> None:
     assert answer.outcome is Outcome.UNDERSPECIFIED
     assert "population was 681" in answer.text
     assert "bats was 55" in answer.text
+
+
+async def test_only_texts_that_may_say_what_a_name_is_are_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[Collection[int]] = []
+    all_units = PartUnits.all_units
+
+    def noted(self: PartUnits, least: float = 0.0, places: Collection[int] | None = None) -> list[CandidateUnit]:
+        if places is not None:
+            looked_at.append(places)
+        return all_units(self, least, places)
+
+    monkeypatch.setattr(PartUnits, "all_units", noted)
+    question = "What is the population of Ashcombe Mill?"
+    await asked(question, VILLAGE, "The population is a concern, they said when Ashcombe Mill had 681 inhabitants.")
+    assert looked_at == []
+    await asked(question, VILLAGE, DEPOT)
+    assert [len(places) for places in looked_at] == [2]
 
 
 @pytest.mark.parametrize(

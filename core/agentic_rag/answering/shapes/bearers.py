@@ -40,6 +40,12 @@ _DEFINES = re.compile(
     r"(?P<thing>(?:an?|the|one of|another)\s.{3,160})",
     re.IGNORECASE | re.DOTALL,
 )
+_LONGEST_SUBJECT = 201
+"""Characters of the subject in `_DEFINES`."""
+_DEFINING_VERB = re.compile(
+    r"\s(?:is|was|are|were)\s(?:(?:also|now|currently|still) )?(?:an?|the|one of|another)(?=\s)", re.IGNORECASE
+)
+"""The verb of `_DEFINES` with what opens the thing."""
 _BESIDE = re.compile(
     r"[.,;:(]| (?:based|located|situated|in|of|at|on|near|for|with|from|by|under|that|which|who|where|made|built|"
     r"released|written|directed|born|best|known)\b",
@@ -153,18 +159,30 @@ def _names(part: Subquery) -> frozenset[str]:
 
 
 def _places_with_name(names: frozenset[str], passages: Sequence[Passage]) -> frozenset[int]:
-    """The positions of the passages of documents that may have the whole name, where there are two of them: to make the
-    units of all passages and to take their words apart would be a tenth of an answer. A stemmer changes no more than
-    the last letter of what is left of a word.
+    """The positions of the passages of documents that may have the whole name and introduce it, where there are two of
+    them: to make the units of all passages and to take their words apart would be a tenth of an answer. A stemmer
+    changes no more than the last letter of what is left of a word.
     """
     texts: dict[UUID, str] = {}
+    introducing = set[UUID]()
+    begun = [name[:-1] for name in names]
     for passage in passages:
         chunk = passage.chunk
         texts[chunk.document_id] = f"{texts.get(chunk.document_id, chunk.document_title)} {chunk.text}".lower()
-    begun = [name[:-1] for name in names]
-    having = {document for document, text in texts.items() if all(one in text for one in begun)}
+        if chunk.document_id not in introducing and _may_introduce(begun, chunk.text):
+            introducing.add(chunk.document_id)
+    having = {document for document in introducing if all(one in texts[document] for one in begun)}
     is_several = len(having) > 1
     return frozenset(at for at, one in enumerate(passages) if is_several and one.chunk.document_id in having)
+
+
+def _may_introduce(begun: Sequence[str], text: str) -> bool:
+    """Whether enough of the name stands before a verb by which `_DEFINES` says what it is."""
+    for said in _DEFINING_VERB.finditer(text):
+        before = text[max(0, said.start() - _LONGEST_SUBJECT) : said.start()].lower()
+        if sum(one in before for one in begun) >= MIN_NAMED * len(begun):
+            return True
+    return False
 
 
 def _bearers(
