@@ -7,8 +7,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from functools import partial
 from uuid import UUID
 
-import msgspec
-
 from agentic_rag.adapters.postgres.answering.saved import PostgresSavedStore
 from agentic_rag.adapters.postgres.answering.threads import PostgresThreadStore
 from agentic_rag.adapters.postgres.documents.document_reader import PostgresDocumentReader
@@ -34,6 +32,7 @@ from agentic_rag.adapters.postgres.retrieval.segments import SegmentCache
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.corpus_heads import CorpusHeads
 from agentic_rag.adapters.postgres.session.deferred_connection import DeferredConnection
 from agentic_rag.adapters.postgres.session.pool import BOUND, ENTERED, PostgresPool, caller_setting
 from agentic_rag.adapters.postgres.session.replica import ReadReplica
@@ -56,7 +55,6 @@ from agentic_rag.kernel.concurrency import Turnstile
 from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.models.billing.ports import UsageStore
-from agentic_rag.models.embedding.calibration import CalibratedLine
 from agentic_rag.models.embedding.ports import SpaceStore
 from agentic_rag.models.providers.ports import ProviderStore
 from agentic_rag.operations.ports import EvalRunStore
@@ -67,18 +65,10 @@ from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
-from agentic_rag.workspaces.settings import RagConfig
-from agentic_rag.workspaces.web_access import WebAccess
-from agentic_rag.workspaces.workspace import CorpusHead, WorkspaceKind, effective_rag_config
+from agentic_rag.workspaces.workspace import CorpusHead
 from agentic_rag_migrations.serving import is_served
 
 CORPUS_VERSION = f"SELECT rag_corpus_version(bound.org_id, $2) FROM {BOUND} CROSS JOIN {ENTERED}"  # noqa: S608
-
-# Of no readers: the sets are those of `ReadScopes`.
-CORPUS_HEAD = f"""
-SELECT h.*, pg_postmaster_start_time() AS started, rag_newest_access_set(bound.org_id, $2) AS newest_set
-FROM {BOUND} CROSS JOIN {ENTERED} CROSS JOIN LATERAL rag_corpus_head(bound.org_id, $2, '{{}}') h
-"""  # noqa: S608 - a constant
 
 CHECK = """
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
@@ -208,6 +198,7 @@ class PostgresDatabase:
         self._graph = graph
         self._residents = residents
         self._headers = RememberedHeaders()
+        self._heads = CorpusHeads(pool, self._scopes, self._headers)
         self._reading = Turnstile()
 
     @asynccontextmanager
@@ -262,6 +253,7 @@ class PostgresDatabase:
     def drop(self, workspace: WorkspaceRef | None) -> None:
         """Hold nothing of the workspace any more, or nothing at all."""
         self._headers.drop(workspace)
+        self._heads.drop(workspace)
         self._cache.drop(workspace)
         if self._residents is not None:
             self._residents.drop(workspace)
@@ -276,27 +268,7 @@ class PostgresDatabase:
             yield PostgresTransaction(connection, org_id, self._graph is not None, self._scopes)
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
-        async with self._pool.connection() as connection:
-            row = await connection.fetchrow(CORPUS_HEAD, *workspace.key, caller_setting())
-            self._headers.compare(workspace, row)
-            if row is None:
-                return None
-            access = await self._scope(connection, workspace, readers, row)
-        space = None if row["space_id"] is None else space_from(row).space
-        config = effective_rag_config(WorkspaceKind(row["kind"]), msgspec.convert(row["rag_config"], RagConfig | None))
-        kinds = msgspec.convert(row["calibrated_kinds"] or {}, dict[str, CalibratedLine])
-        lines = tuple((kind, line.threshold) for kind, line in sorted(kinds.items()))
-        return CorpusHead(
-            row["corpus_version"],
-            space,
-            row["support_threshold"],
-            access,
-            config,
-            lines,
-            row["similarity_exponent"],
-            msgspec.convert(row["web"] or {}, WebAccess),
-            row["organisation_allows_web"],
-        )
+        return await self._heads.read(workspace, readers)
 
     async def _scope(
         self, connection: PostgresConnection, workspace: WorkspaceRef, readers: ReadIdentity, row: Row
