@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from agentic_rag.adapters.redis.connection import CONNECT_SECONDS, T, answer_within, redis_errors, waiting_client
+from agentic_rag.adapters.redis.quick_connections import QuickConnections
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -48,6 +49,7 @@ class RedisAnswerCache:
         self, url: str, *, prefix: str = "agentic-rag", timeout_seconds: float = 0.1, pause_seconds: float = 1.0
     ) -> None:
         self._client = waiting_client(url, connect_seconds=CONNECT_SECONDS)
+        self._quick = QuickConnections(url, connect_seconds=CONNECT_SECONDS)
         self._forget = self._client.register_script(FORGET)
         self._put = self._client.register_script(PUT)
         self._prefix = prefix
@@ -59,7 +61,7 @@ class RedisAnswerCache:
         if self._resting():
             return None
         with suppress(DependencyUnavailable), self._watch_server():
-            return await self._within(self._client.get(self._entry(workspace, key)))
+            return await self._within(self._quick.ask("GET", self._entry(workspace, key)))
         return None
 
     async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
@@ -89,6 +91,7 @@ class RedisAnswerCache:
         return self._down_since is None
 
     async def aclose(self) -> None:
+        await self._quick.aclose()
         await self._client.aclose(close_connection_pool=True)
 
     async def _within(self, call: Awaitable[T]) -> T:
