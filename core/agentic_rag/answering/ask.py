@@ -230,7 +230,7 @@ class AnswerQuestion:
     async def _read_cache(self, request: AskRequest) -> EncodedAnswer | None:
         workspace = request.question.asked.workspace
         if (waiting := self._recorder.filling(workspace, request.key)) is not None:
-            return EncodedAnswer(waiting)
+            return waiting
         if (value := await self._ports.cache.get(workspace, request.key)) is None:
             return None
         try:
@@ -332,23 +332,25 @@ class AnswerQuestion:
         now = self._ports.clock.now()
         for dated in (one.dated for one in answer.citations if one.dated is not None):
             self._ports.telemetry.observe("rag_document_age_seconds", max(0.0, (now - dated).total_seconds()))
-        run = self._run_of(request, context_read(request.context, result), answer, outcome, result.stages)
+        encoded, context = EncodedAnswer(answer), context_read(request.context, result)
+        run = self._run_of(request, context, answer, outcome, result.stages, encoded)
         return await self._keep(
-            request, run, self._fill(request, result, answer) if outcome is CacheOutcome.MISS else None
+            request, run, self._fill(request, result, encoded) if outcome is CacheOutcome.MISS else None
         )
 
-    def _fill(self, request: AskRequest, result: PipelineResult, answer: Answer) -> CacheFill | None:
+    def _fill(self, request: AskRequest, result: PipelineResult, encoded: EncodedAnswer) -> CacheFill | None:
         """The cache entry, under the version that was read: a publish may have come between. None for an answer that
         may be another next time, and where the graph was not at the version of the corpus.
         """
-        if result.evidence_truncated or not is_cacheable(answer) or result.graph_version != result.corpus_version:
+        is_cut = result.evidence_truncated or result.graph_version != result.corpus_version
+        if is_cut or not is_cacheable(encoded.answer):
             return None
         context, key = request.context, request.key
         read = (result.corpus_version, result.access or context.access)
         if read != (context.corpus_version, context.access):
             key = answer_key(request.question, context_read(context, result))
         seen = max(request.newest_version, result.corpus_version)
-        return CacheFill(request.question.asked.workspace, key, answer, self._ttl, seen)
+        return CacheFill(request.question.asked.workspace, key, encoded, self._ttl, seen)
 
     def _run_of(
         self,

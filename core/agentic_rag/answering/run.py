@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.answering.answer import Answer
+from agentic_rag.answering.runs.answer_codec import encode, pack
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -44,12 +45,25 @@ class RunVersions:
     models: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class EncodedAnswer:
-    """An answer with its stored form, where it was read from one."""
+    """An answer with its packed form, which is made at most once: that takes a tenth of the time of a cached answer."""
 
-    answer: Answer
-    stored: bytes | None = None
+    __slots__ = ("_packed", "answer")
+
+    def __init__(self, answer: Answer, packed: bytes | None = None) -> None:
+        """`packed`: what the answer was stored with."""
+        self.answer = answer
+        self._packed = packed
+
+    def pack(self) -> bytes:
+        """As stored runs have it."""
+        return self._packed or self.forms()[1]
+
+    def forms(self) -> tuple[bytes, bytes]:
+        """The answer encoded, and packed."""
+        encoded = encode(self.answer)
+        self._packed = self._packed or pack(encoded)
+        return encoded, self._packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +91,9 @@ class Run:
     then, so that no runs are them; or it was stored before this was kept.
     """
     encoded: EncodedAnswer | None = field(default=None, compare=False, repr=False)
-    """Of an answer from the cache. Good for that very answer: a redacted one is another."""
+    """Of an answer that is cached. Good for that very answer: a redacted one is another."""
 
-    @property
-    def stored_answer(self) -> bytes | None:
-        """The stored form of the answer, where it is known."""
+    def pack_answer(self) -> bytes:
+        """The answer as it is stored."""
         encoded = self.encoded
-        return encoded.stored if encoded is not None and encoded.answer is self.answer else None
+        return (encoded if encoded is not None and encoded.answer is self.answer else EncodedAnswer(self.answer)).pack()

@@ -12,7 +12,7 @@ from tests.contract.backends import Backend
 
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.run import EncodedAnswer
-from agentic_rag.answering.runs.answer_codec import encode
+from agentic_rag.answering.runs.answer_codec import encode, pack
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED
 from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.kernel.errors import IdempotencyConflict, InvalidInput
@@ -105,7 +105,7 @@ async def test_a_run_stored_after_its_source_was_erased_holds_none_of_its_words(
     workspace = await adapter.workspace()
     published = await adapter.publish(workspace, "a.md", ["the secret"])
     made = run_of(workspace, citations=[citation(published.document_id, "the secret")], text="the secret [1]")
-    under_way = replace(made, encoded=EncodedAnswer(made.answer, encode(made.answer)))
+    under_way = replace(made, encoded=EncodedAnswer(made.answer, pack(encode(made.answer))))
     async with adapter.database.transaction(workspace.org_id) as transaction:
         await transaction.publisher.erase(workspace, published.document_id)
 

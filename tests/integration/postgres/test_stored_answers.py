@@ -47,7 +47,7 @@ async def test_a_cached_run_comes_back_as_the_run_whose_answer_it_repeats(
         cache=CacheOutcome.HIT,
         stages=(),
         answer=answer,
-        encoded=EncodedAnswer(answer, encode(first.answer)),
+        encoded=EncodedAnswer(answer, pack(encode(first.answer))),
     )
 
     await stores.runs.record([first, again])

@@ -9,7 +9,7 @@ from tests.unit.answering.answering_world import Cache, Runs, Telemetry, World
 from tests.unit.answering.corpus import WORKSPACE, Corpus
 from tests.waiting import eventually
 
-from agentic_rag.answering.run import Run
+from agentic_rag.answering.run import EncodedAnswer, Run
 from agentic_rag.answering.runs import record
 from agentic_rag.answering.runs.record import BATCH, CacheFill, RunRecorder
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Permanent, Retryable
@@ -70,7 +70,7 @@ async def test_runs_are_stored_although_answers_to_be_cached_come_all_the_time(m
                 take(self.puts)
 
     def take(number: int) -> None:
-        fill = CacheFill(WORKSPACE, str(number), run.answer, 60, seen_version=version)
+        fill = CacheFill(WORKSPACE, str(number), EncodedAnswer(run.answer), 60, seen_version=version)
         recorder.submit(replace(run, run_id=UUID(int=number + 1)), fill)
 
     class RunsThatLook(Runs):

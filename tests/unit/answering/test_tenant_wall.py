@@ -12,8 +12,8 @@ from tests.unit.answering.corpus import WORKSPACE, Corpus
 
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.ask import PipelineResult
-from agentic_rag.answering.run import CacheOutcome, Run
-from agentic_rag.answering.runs.answer_codec import encode
+from agentic_rag.answering.run import CacheOutcome, EncodedAnswer, Run
+from agentic_rag.answering.runs.answer_codec import encode, pack
 from agentic_rag.answering.runs.cache_entry import TenantGuard, decode_entry, encode_entry
 from agentic_rag.answering.runs.record import CacheFill, RunRecorder
 from agentic_rag.kernel.concurrency import SingleFlight
@@ -37,13 +37,16 @@ async def _answer() -> Answer:
 async def test_an_entry_gives_back_its_answer_and_whose_it_is() -> None:
     answer = await _answer()
 
-    owner, cached = decode_entry(encode_entry(WORKSPACE, answer))
+    entry = encode_entry(WORKSPACE, EncodedAnswer(answer))
+    owner, cached = decode_entry(entry)
 
-    assert (owner, cached.answer, cached.stored) == (WORKSPACE, answer, encode(answer))
+    assert (owner, cached.answer, cached.pack()) == (WORKSPACE, answer, pack(encode(answer)))
+    assert encode(answer) in entry
 
 
 async def test_an_entry_that_does_not_say_whose_it_is_cannot_be_read() -> None:
-    for entry in (encode(await _answer()), b"", b"rag2", encode_entry(WORKSPACE, await _answer())[:30]):
+    answer = await _answer()
+    for entry in (encode(answer), b"", b"rag3", encode_entry(WORKSPACE, EncodedAnswer(answer))[:30]):
         with pytest.raises(ValueError, match=r"names no workspace|truncated"):
             decode_entry(entry)
 
@@ -53,7 +56,7 @@ async def test_a_cached_answer_of_another_workspace_is_answered_anew_and_counted
     first = await world.ask(QUESTION)
     await world.recorder.drain()
     [key] = world.cache.values
-    world.cache.values[key] = encode_entry(THEIRS, replace(first.answer, text="a secret of theirs"))
+    world.cache.values[key] = encode_entry(THEIRS, EncodedAnswer(replace(first.answer, text="a secret of theirs")))
 
     second = await world.ask(QUESTION)
 
@@ -109,11 +112,13 @@ async def test_what_waits_to_be_stored_is_found_by_its_own_workspace_only() -> N
     database: Any = Corpus()
     recorder = RunRecorder(database, Runs(), cache, telemetry)
     run: Run = await _world().ask(QUESTION)
-    recorder.submit(run, CacheFill(run.workspace, "key", run.answer, 60, 0))
+    recorder.submit(run, CacheFill(run.workspace, "key", EncodedAnswer(run.answer), 60, 0))
     other = WorkspaceRef(THEIRS.org_id, run.workspace.workspace_id)
 
     assert recorder.find(run.workspace, run.run_id) == run
-    assert recorder.filling(run.workspace, "key") == run.answer
+    waiting = recorder.filling(run.workspace, "key")
+    assert waiting is not None
+    assert waiting.answer == run.answer
     assert recorder.find(other, run.run_id) is None
     assert recorder.filling(other, "key") is None
     assert LEAKS not in telemetry.counts

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 from uuid import UUID
 
-from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.run import EncodedAnswer
-from agentic_rag.answering.runs.answer_codec import decode, encode
+from agentic_rag.answering.runs.answer_codec import decode
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-_MARK = b"rag2"
+_HEAD = struct.Struct(">4s16s16sI")
+"""Mark, organisation, workspace, and how long the packed answer is that follows; the encoded one is the rest."""
+_MARK = b"rag3"
 """Names the layout; entries of another layout count as a miss."""
-_UUID_BYTES = 16
-_ANSWER_AT = len(_MARK) + 2 * _UUID_BYTES
 
 
 class TenantGuard:
@@ -37,18 +37,21 @@ class TenantGuard:
         return False
 
 
-def encode_entry(workspace: WorkspaceRef, answer: Answer) -> bytes:
-    """The answer as a cache keeps it, behind the ids of its workspace."""
-    return _MARK + workspace.org_id.bytes + workspace.workspace_id.bytes + encode(answer)
+def encode_entry(workspace: WorkspaceRef, answer: EncodedAnswer) -> bytes:
+    """The answer as a cache keeps it, behind the ids of its workspace: packed for the runs that it answers, and encoded
+    for them and for an erasure that looks for words which must be gone.
+    """
+    encoded, packed = answer.forms()
+    return _HEAD.pack(_MARK, workspace.org_id.bytes, workspace.workspace_id.bytes, len(packed)) + packed + encoded
 
 
 def decode_entry(entry: bytes) -> tuple[WorkspaceRef, EncodedAnswer]:
-    """The owner of the entry, and its answer with its stored form. Errors: `ValueError` for what `encode_entry` did not
+    """The owner of the entry, and its answer with its packed form. Errors: `ValueError` for what `encode_entry` did not
     write.
     """
-    if not entry.startswith(_MARK) or len(entry) < _ANSWER_AT:
+    if not entry.startswith(_MARK) or len(entry) < _HEAD.size:
         raise ValueError("the entry names no workspace")
-    middle = len(_MARK) + _UUID_BYTES
-    owner = WorkspaceRef(UUID(bytes=entry[len(_MARK) : middle]), UUID(bytes=entry[middle:_ANSWER_AT]))
-    stored = entry[_ANSWER_AT:]
-    return owner, EncodedAnswer(decode(stored), stored)
+    _, organisation, workspace, size = _HEAD.unpack_from(entry)
+    packed, encoded = entry[_HEAD.size : _HEAD.size + size], entry[_HEAD.size + size :]
+    owner = WorkspaceRef(UUID(bytes=organisation), UUID(bytes=workspace))
+    return owner, EncodedAnswer(decode(encoded), packed)

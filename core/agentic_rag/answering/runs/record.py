@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.ports import AnswerCache, RunStore
-from agentic_rag.answering.run import Run
+from agentic_rag.answering.run import EncodedAnswer, Run
 from agentic_rag.answering.runs.cache_entry import TenantGuard, encode_entry
 from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.database import Database
@@ -39,7 +38,7 @@ class CacheFill:
 
     workspace: WorkspaceRef
     key: str
-    answer: Answer
+    answer: EncodedAnswer
     ttl_seconds: int
     seen_version: int
     """The newest corpus version when the answer was made."""
@@ -104,7 +103,7 @@ class RunRecorder:
         run = self._waiting.get((workspace, run_id))
         return run if run is not None and self._wall.check_owner(workspace, run.workspace, "waiting run") else None
 
-    def filling(self, workspace: WorkspaceRef, key: str) -> Answer | None:
+    def filling(self, workspace: WorkspaceRef, key: str) -> EncodedAnswer | None:
         """An answer on its way into the cache, so that the same question need not run again."""
         fill = self._fills.get((workspace, key))
         if fill is None or not self._wall.check_owner(workspace, fill.workspace, "waiting answer"):

@@ -16,7 +16,6 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.run import Run, RunVersions, StageRecord
-from agentic_rag.answering.runs.answer_codec import encode, pack
 from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
@@ -166,7 +165,7 @@ class PostgresRunStore:
             [
                 _row(after, ids, packed[id(after.answer)])
                 if after is before
-                else _row(after, collect_document_ids(after.answer), pack(encode(after.answer)))
+                else _row(after, collect_document_ids(after.answer), after.pack_answer())
                 for before, after, ids in zip(runs, redacted, named, strict=True)
             ],
         )
@@ -209,7 +208,7 @@ class PostgresRunStore:
 
 def _pack_answers(runs: Iterable[Run]) -> dict[int, bytes]:
     """The stored form of each answer, by its identity."""
-    return {id(run.answer): pack(run.stored_answer or encode(run.answer)) for run in runs}
+    return {id(run.answer): run.pack_answer() for run in runs}
 
 
 def _row(run: Run, named: Iterable[UUID], stored: bytes) -> tuple[object, ...]:
