@@ -27,7 +27,6 @@ from agentic_rag_server.other_origins import cross_origin
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import RequestTelemetry
 from agentic_rag_server.rest.api import operations
-from agentic_rag_server.rest.http.compression import COMPRESSED
 from agentic_rag_server.rest.http.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.http.models import MCP
 from agentic_rag_server.rest.http.operations import route_names, routes
@@ -58,7 +57,7 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
     console = [*sign_in.routes(), *sample_routes(), *ConsoleFiles(issuer_client(options)).routes()]
     app = Starlette(
         routes=[
-            Route("/graphql", GraphQLEndpoint(parts, schema, persisted, open_), middleware=[COMPRESSED]),
+            Route("/graphql", GraphQLEndpoint(parts, schema, persisted, open_)),
             WebSocketRoute("/graphql", SocketEndpoint(parts, schema, persisted, open_, options.browser_origins)),
             Route(MCP, tools, methods=["POST"]),
             *routes(served),

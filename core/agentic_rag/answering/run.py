@@ -55,6 +55,11 @@ class EncodedAnswer:
         self.answer = answer
         self._packed = packed
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether the packed form is there."""
+        return self._packed is not None
+
     def pack(self) -> bytes:
         """As stored runs have it."""
         return self._packed or self.forms()[1]
@@ -93,7 +98,7 @@ class Run:
     encoded: EncodedAnswer | None = field(default=None, compare=False, repr=False)
     """Of an answer that is cached. Good for that very answer: a redacted one is another."""
 
-    def pack_answer(self) -> bytes:
-        """The answer as it is stored."""
+    def encoded_answer(self) -> EncodedAnswer:
+        """The answer with its packed form, where that is known."""
         encoded = self.encoded
-        return (encoded if encoded is not None and encoded.answer is self.answer else EncodedAnswer(self.answer)).pack()
+        return encoded if encoded is not None and encoded.answer is self.answer else EncodedAnswer(self.answer)

@@ -86,9 +86,12 @@ async def test_without_redis_everything_is_a_miss_but_forgetting_says_so() -> No
 
 
 async def test_a_redis_that_hangs_costs_a_bounded_wait() -> None:
+    closed = asyncio.Event()
+
     async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
+        closed.set()
 
     server = await asyncio.start_server(hang, "127.0.0.1", 0)
     cache = RedisAnswerCache(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}", timeout_seconds=0.05)
@@ -98,6 +101,8 @@ async def test_a_redis_that_hangs_costs_a_bounded_wait() -> None:
 
     assert not cache.available
     await cache.aclose()
+    async with asyncio.timeout(2):
+        await closed.wait()
     server.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from uuid import UUID
 
@@ -33,7 +33,7 @@ class RequestContext:
         trace_id: str,
         operation_name: str | None = None,
         counted: Demand | None = None,
-        base_url: str = "",
+        base_url: Callable[[], str] = str,
     ) -> None:
         self.parts = parts
         self.principal = principal
@@ -41,8 +41,14 @@ class RequestContext:
         self.operation_name = operation_name
         self.counted: Demand = counted or {}
         """The demand that was counted before the body was read."""
-        self.base_url = base_url
-        """The server as the caller names it, without a slash at its end."""
+        self._base_url = base_url
+
+    @property
+    def base_url(self) -> str:
+        """The server as the caller names it, without a slash at its end. It takes a request apart once more, and few
+        fields ask for it.
+        """
+        return self._base_url()
 
     def ref(self, node: NodeId) -> WorkspaceRef:
         """The workspace of a public id, always inside the caller's organisation."""

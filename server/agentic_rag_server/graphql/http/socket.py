@@ -204,8 +204,7 @@ class _Conversation:
         parts, schema = self._endpoint.parts, self._endpoint.schema
         principal = await parts.identity.authenticate(self._token)
         request = self._endpoint.persisted.resolve_document(operation_from(payload), principal.org_id)
-        base_url = str(self._socket.base_url).rstrip("/").replace("ws", "http", 1)
-        context = RequestContext(parts, principal, trace_id, request.operation_name, base_url=base_url)
+        context = RequestContext(parts, principal, trace_id, request.operation_name, base_url=self._base_url)
         with self._endpoint.open.enter(principal.org_id), on_behalf_of(principal, address_of(self._socket)):
             admitted = await schema.admit(request, context, EVERYTHING)
             if isinstance(admitted, ExecutionResult):
@@ -223,6 +222,9 @@ class _Conversation:
                 schema.results(admitted, request, context), deliver, lambda: check_credential(context, self._token)
             )
             return refused
+
+    def _base_url(self) -> str:
+        return str(self._socket.base_url).rstrip("/").replace("ws", "http", 1)
 
     async def _send(self, **message: Any) -> None:
         await self._socket.send({"type": "websocket.send", "text": orjson.dumps(message).decode()})

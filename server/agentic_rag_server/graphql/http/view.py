@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -33,6 +34,7 @@ from agentic_rag_server.graphql.ide.page import QueryPage
 from agentic_rag_server.graphql.schema import EVERYTHING, QUERIES, QUERIES_AND_EVENTS, QUERIES_AND_MUTATIONS, RagSchema
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import trace_id_of
+from agentic_rag_server.rest.http.compression import compressed
 from agentic_rag_server.rest.http.errors import headers_of, status_of
 from agentic_rag_server.rest.http.models import NOT_STORED
 from agentic_rag_server.rest.http.multipart import is_multipart
@@ -57,7 +59,7 @@ class GraphQLEndpoint:
         """Serve one request."""
         request = Request(scope, receive)
         if self._page is not None and _wants_page(request):
-            await self._page.response()(scope, receive, send)
+            await compressed(self._page.response())(scope, receive, send)
             return
         accept = request.headers.get("accept", "")
         media = JSON if wants_events(accept) else response_type(accept)
@@ -69,7 +71,7 @@ class GraphQLEndpoint:
             response = _errors([error], fault.status, media or JSON, fault.headers)
         except AgenticRagError as error:
             response = _errors([response_error(error, trace_id)], status_of(error), media or JSON, headers_of(error))
-        await response(scope, receive, send)
+        await compressed(response)(scope, receive, send)
 
     async def _answer(self, request: Request, media: str | None, trace_id: str) -> Response:
         if media is None:
@@ -81,8 +83,8 @@ class GraphQLEndpoint:
             counted = A_FILE
             await self._parts.admission.admit(principal, counted)
         operation = self._persisted.resolve_document(await self._read(request), principal.org_id)
-        base_url = str(request.base_url).rstrip("/")
-        context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted, base_url)
+        named = partial(_base_url, request)
+        context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted, named)
         if wants_events(request.headers.get("accept", "")):
             return await self._stream(request, operation, context)
         with on_behalf_of(principal, address_of(request)):
@@ -122,6 +124,10 @@ def _overload(result: ExecutionResult) -> Overloaded | None:
         return None
     causes = (error.original_error for error in result.errors or ())
     return next((cause for cause in causes if isinstance(cause, Overloaded)), None)
+
+
+def _base_url(request: Request) -> str:
+    return str(request.base_url).rstrip("/")
 
 
 def _carries_file(request: Request) -> bool:

@@ -7,6 +7,7 @@ import re
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _FIRST_WINDOW = 14_600
@@ -32,3 +33,8 @@ class _Compression:
 
 COMPRESSED = Middleware(_Compression)
 """Lists and long texts; an answer is smaller. Events of a stream are not packed."""
+
+
+def compressed(response: Response) -> ASGIApp:
+    """The response, with what packs it where it is long enough for that."""
+    return response if len(response.body) < _FIRST_WINDOW else _Compression(response)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from itertools import groupby
 from operator import attrgetter
@@ -15,7 +15,7 @@ from agentic_rag.adapters.postgres.answering.threads import add_turns, hold_thre
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.answering.run import Run, RunVersions, StageRecord
+from agentic_rag.answering.run import EncodedAnswer, Run, RunVersions, StageRecord
 from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
@@ -125,12 +125,14 @@ class PostgresRunStore:
         ordered = sorted(runs, key=lambda run: run.workspace.org_id)
         for org_id, members in groupby(ordered, key=lambda run: run.workspace.org_id):
             group = list(members)
+            answers = [run.encoded_answer() for run in group]
             # Beside the event loop, and before the transaction has locks; not one alone, which is waited for.
-            packed = _pack_answers(group) if len(group) == 1 else await asyncio.to_thread(_pack_answers, group)
+            if sum(not one.is_packed for one in answers) > 1:
+                await asyncio.to_thread(_pack, answers)
             async with self._pool.transaction(
                 org_id, settings="" if durable else NOT_DURABLE, is_brief=True
             ) as connection:
-                await self._record(connection, org_id, group, packed)
+                await self._record(connection, org_id, group, answers)
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
         return await self._one(GET, workspace, run_id, subject)
@@ -154,9 +156,10 @@ class PostgresRunStore:
             return await connection.fetchval(COUNT, *workspace.key, *_conditions(wanted))
 
     async def _record(
-        self, connection: PostgresConnection, org_id: UUID, runs: list[Run], packed: Mapping[int, bytes]
+        self, connection: PostgresConnection, org_id: UUID, runs: list[Run], answers: Iterable[EncodedAnswer]
     ) -> None:
-        """`packed`: the stored form of answers, by the identity of the answer."""
+        """`answers`: of all the runs."""
+        packed = {id(one.answer): one.pack() for one in answers}
         runs = await hold_threads(connection, org_id, runs)
         named = [collect_document_ids(run.answer) for run in runs]
         redacted = await _redact_erasures(connection, org_id, runs, named)
@@ -165,7 +168,7 @@ class PostgresRunStore:
             [
                 _row(after, ids, packed[id(after.answer)])
                 if after is before
-                else _row(after, collect_document_ids(after.answer), after.pack_answer())
+                else _row(after, collect_document_ids(after.answer), after.encoded_answer().pack())
                 for before, after, ids in zip(runs, redacted, named, strict=True)
             ],
         )
@@ -206,9 +209,9 @@ class PostgresRunStore:
         return value_from(Run, row, workspace=workspace, versions=versions, answer=answer, stages=stages)
 
 
-def _pack_answers(runs: Iterable[Run]) -> dict[int, bytes]:
-    """The stored form of each answer, by its identity."""
-    return {id(run.answer): run.pack_answer() for run in runs}
+def _pack(answers: Iterable[EncodedAnswer]) -> None:
+    for one in answers:
+        one.pack()
 
 
 def _row(run: Run, named: Iterable[UUID], stored: bytes) -> tuple[object, ...]:
