@@ -8,7 +8,6 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import assemble, is_cacheable
 from agentic_rag.answering.feedback.notice import NoticeFeedback
 from agentic_rag.answering.gate.tell_decision import tell_decision
@@ -140,7 +139,7 @@ class AnswerQuestion:
         """The answer from the cache, or else by the stages."""
         mode = request.question.asked.options.cache
         if mode is CacheMode.DEFAULT and (cached := await self._read_cache(request)) is not None:
-            hit = self._run_of(request, request.context, cached.answer, CacheOutcome.HIT, encoded=cached)
+            hit = self._run_of(request, request.context, cached, CacheOutcome.HIT)
             return await self._keep(request, hit, None)
         cache_down = mode is CacheMode.DEFAULT and not self._ports.cache.available
         if mode is CacheMode.BYPASS:
@@ -333,10 +332,9 @@ class AnswerQuestion:
         for dated in (one.dated for one in answer.citations if one.dated is not None):
             self._ports.telemetry.observe("rag_document_age_seconds", max(0.0, (now - dated).total_seconds()))
         encoded, context = EncodedAnswer(answer), context_read(request.context, result)
-        run = self._run_of(request, context, answer, outcome, result.stages, encoded)
-        return await self._keep(
-            request, run, self._fill(request, result, encoded) if outcome is CacheOutcome.MISS else None
-        )
+        run = self._run_of(request, context, encoded, outcome, result.stages)
+        fill = self._fill(request, result, encoded) if outcome is CacheOutcome.MISS else None
+        return await self._keep(request, run, fill)
 
     def _fill(self, request: AskRequest, result: PipelineResult, encoded: EncodedAnswer) -> CacheFill | None:
         """The cache entry, under the version that was read: a publish may have come between. None for an answer that
@@ -356,12 +354,11 @@ class AnswerQuestion:
         self,
         request: AskRequest,
         context: AnswerContext,
-        answer: Answer,
+        encoded: EncodedAnswer,
         cache: CacheOutcome,
         stages: tuple[StageRecord, ...] = (),
-        encoded: EncodedAnswer | None = None,
     ) -> Run:
-        asked = request.question.asked
+        asked, answer = request.question.asked, encoded.answer
         if answer.debug.chat is not None and cache in (CacheOutcome.HIT, CacheOutcome.JOINED):
             answer = replace(answer, debug=replace(answer.debug, chat=None, usage=()))
         return Run(
