@@ -429,12 +429,15 @@ class Product:
         async def page(request: PageRequest) -> Page[StoredUndecodableMessage]:
             return _page(self.stored_payloads, request)
 
+        async def get(payload_id: UUID) -> StoredUndecodableMessage | None:
+            return next((one for one in self.stored_payloads if one.message.payload_id == payload_id), None)
+
         async def purge(payload_id: UUID) -> bool:
             before = len(self.stored_payloads)
             self.stored_payloads = [one for one in self.stored_payloads if one.message.payload_id != payload_id]
             return len(self.stored_payloads) < before
 
-        return SimpleNamespace(page=page, purge=purge, aclose=_returning(None))
+        return SimpleNamespace(page=page, get=get, purge=purge, aclose=_returning(None))
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
         """A run, for `ReadRuns`."""
@@ -584,7 +587,7 @@ class Product:
     async def _graph_status(self, workspace: WorkspaceRef) -> GraphStatus:
         return self.graph
 
-    async def _rebuild(self, workspace: WorkspaceRef) -> JobRef | None:
+    async def _rebuild(self, workspace: WorkspaceRef, actor: str) -> JobRef | None:
         return JobRef(workspace, UUID(int=701)) if self.graph.is_outside else None
 
     async def _verify(self, workspace: WorkspaceRef, *, full: bool) -> VerificationReport:
