@@ -21,6 +21,7 @@ from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
 from agentic_rag.answering.shapes.question_kind import QuestionKind
+from agentic_rag.documents.document import Chunk
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -54,6 +55,7 @@ _BESIDE = re.compile(
 """What follows the noun that says what a thing is."""
 _TITLED = re.compile(r"(?P<name>[^\n()]{2,80}) \((?! |[^\W\d_]+ \d{1,2}\))(?P<kind>[^()\n]*[^\W\d_]{3}[^()\n]*)\)")
 """A name with what tells it from others in brackets: Adriatic (1811 ship). "(season 1)" is a part of one thing."""
+_BRACKET = re.compile(r" \((?! )")
 _LIFE = re.compile(r"\([^()]*(?:\bborn\b|[–-])[^()]*\)")
 """Dates of life behind a name."""
 _WORD = re.compile(r"[^\W_]+")
@@ -169,15 +171,23 @@ def _places_with_name(names: frozenset[str], passages: Sequence[Passage]) -> fro
     for passage in passages:
         chunk = passage.chunk
         texts[chunk.document_id] = f"{texts.get(chunk.document_id, chunk.document_title)} {chunk.text}".lower()
-        if chunk.document_id not in introducing and _may_introduce(begun, chunk.text):
+        if chunk.document_id not in introducing and _may_introduce(begun, chunk):
             introducing.add(chunk.document_id)
     having = {document for document in introducing if all(one in texts[document] for one in begun)}
     is_several = len(having) > 1
     return frozenset(at for at, one in enumerate(passages) if is_several and one.chunk.document_id in having)
 
 
-def _may_introduce(begun: Sequence[str], text: str) -> bool:
-    """Whether enough of the name stands before a verb by which `_DEFINES` says what it is."""
+def _may_introduce(begun: Sequence[str], chunk: Chunk) -> bool:
+    """Whether the name stands in the title or opening as `_TITLED` has it, or enough of it before a verb by which
+    `_DEFINES` says what it is.
+    """
+    text = chunk.text
+    opening = "" if chunk.start else f"{chunk.document_title}\n{text[:_LONGEST_SUBJECT]}"
+    for said in _BRACKET.finditer(opening):
+        before = opening[max(0, said.start() - _LONGEST_SUBJECT) : said.start()].lower()
+        if all(one in before for one in begun):
+            return True
     for said in _DEFINING_VERB.finditer(text):
         before = text[max(0, said.start() - _LONGEST_SUBJECT) : said.start()].lower()
         if sum(one in before for one in begun) >= MIN_NAMED * len(begun):
