@@ -6,6 +6,7 @@ import re
 
 CELL_SEPARATOR = " | "
 RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
+_BLANK = re.compile(r"[\s–—−-]*|n/?a\.?|k\. ?a\.", re.IGNORECASE)
 _MAX_HEADER_WORDS = 6
 _LONGEST_PAGE_NUMBER = 4
 
@@ -22,6 +23,11 @@ def split_cells(row: str) -> list[str]:
     row = row.strip()
     inner = row[1:].removesuffix("|") if row.startswith("|") else row
     return [cell.strip() for cell in inner.split("|")]
+
+
+def is_blank(cell: str) -> bool:
+    """True for a cell that says nothing: it is empty, or has a dash or "n/a"."""
+    return _BLANK.fullmatch(cell) is not None
 
 
 def split_names(header: str) -> list[str]:

@@ -27,6 +27,7 @@ PLANS = """Plan | Seats | Price
 --- | --- | ---
 Home | 2 | $5
 Home Plus | 4 | $9
+Home Lite | 1 | –
 
 Prices by region
 Region | Seats | Price
@@ -56,8 +57,17 @@ def _values(question: str, text: str, titles: str = "Harbour Inc. report") -> li
         ("How high was the total debt on December 31, 2022?", REPORT, ["114"]),
         ("What is the price of Home Plus?", PLANS, ["$9"]),
         ("How many seats does the Home plan have?", PLANS, ["2"]),
+        ("What is the price of Home Lite with seats?", PLANS, []),
     ],
-    ids=["a day, not a period", "a period", "a section", "the longer label", "a longer name", "a shorter name"],
+    ids=[
+        "a day, not a period",
+        "a period",
+        "a section",
+        "the longer label",
+        "a longer name",
+        "a shorter name",
+        "no price",
+    ],
 )
 def test_the_row_and_the_column_that_explain_most_of_the_question_are_meant(
     question: str, text: str, values: list[str]

@@ -6,9 +6,12 @@ import pytest
 from tests.soak.facts import make_fact
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
+from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.answer import Answer, Outcome
-from agentic_rag.answering.evidence.numbered_names import numbers_of_names
+from agentic_rag.answering.evidence.numbered_names import is_of_other_size, numbers_of_names
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.text_units import UnitKind
 
 
 async def ask(question: str, *documents: tuple[str, str]) -> Answer:
@@ -67,3 +70,24 @@ async def test_the_number_behind_a_name_must_stand_by_the_quote(
 )
 def test_numbers_of_names_are_told_from_measures_and_dates(question: str, numbers: list[str]) -> None:
     assert numbers_of_names(question) == numbers
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_other"),
+    [
+        ("What does a boat of 15 m cost?", "Boats up to 10 m cost 24 pounds, up to 13 metres 31.", True),
+        ("What does a boat of 12 m cost?", "Boats up to 10 m cost 24 pounds, up to 13 metres 31.", False),
+        ("What does a boat over 14 m cost?", "A boat up to 14 m costs 170 pounds.", True),
+        ("What does a boat over 14 m cost?", "Boats over 13 m cost 170 pounds.", False),
+        ("What does a boat of 12 m cost?", "A boat costs 170 pounds.", False),
+        ("What does a boat of 12 m cost?", "A boat of 13 m costs 170 pounds.", False),
+        ("What does a boat of 12 m cost?", "A boat of up to 10 t costs 170 pounds.", False),
+        ("May I cancel 10 days before the course?", "Up to seven or 7 days before the course it is free.", False),
+        ("Combien coûte un bateau de 15 mètres ?", "Un bateau jusqu'à 13 mètres coûte 31 €.", True),
+        ("Was kostet ein Boot mit 9 Metern?", "Ein Boot ab 10 m kostet 31 €.", True),
+        ("¿Cuánto cuesta un barco de 9 metros?", "Un barco de más de 10 m cuesta 31 €.", True),
+    ],
+)
+def test_a_size_lies_within_the_bounds_that_are_told(question: str, text: str, is_other: bool) -> None:
+    said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    assert is_of_other_size(question, [said], [passage(1, "Notes", text)]) is is_other

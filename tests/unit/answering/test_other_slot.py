@@ -11,6 +11,7 @@ from agentic_rag.answering.evidence.other_slot import (
     lacks_doer,
     says_it_of_another,
     tells_of_plan,
+    without_others,
 )
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
@@ -44,6 +45,8 @@ def quote_of(text: str) -> DraftSentence:
         ("Combien coûte la carte d'un stagiaire ?", "La carte d'un visiteur coûte 9 euros.", True),
         ("Combien coûte la carte d'un visiteur ?", "La carte d'un visiteur coûte 9 euros.", False),
         ("¿Cuánto cuesta la entrada para jubilados?", "La entrada para adultos cuesta 4 euros.", True),
+        ("What is the minimum age for the night sailing course?", "The minimum age for the day course is 10.", True),
+        ("What is the minimum age for the night sailing course?", "For night sailing the minimum age is 10.", False),
         ("How much are vets paid?", "Nurses are paid 31,400 pounds a year. Vets receive five days of leave.", True),
         ("Wann werden Sommerreifen montiert?", "Winterreifen werden im Oktober montiert.", True),
         ("Wann werden Winterreifen montiert?", "Winterreifen werden im Oktober montiert.", False),
@@ -149,6 +152,13 @@ def test_who_did_it_is_told_where_it_is_told_that_it_was_done(question: str, tex
         ("What does a hot desk cost per day?", "A hot desk costs 18 pounds a day.", False),
         ("How much is the annual fee?", "The fee is 20 pounds per year.", False),
         ("Is the reception staffed until 5 pm?", "The reception is staffed from 9 am.", False),
+        ("When does the lease end?", "The lease began on 1 June; notice is six months to the end of June.", True),
+        ("When does the lease end?", "The lease began on 1 June and ends at the end of June.", False),
+        ("When will the engine be delivered?", "The offer for the engine is binding until 31 March.", True),
+        ("When will the engine be delivered?", "The engine is supplied by 31 March.", False),
+        ("What does the insurance cost?", "The insurance covers at least €3 million.", True),
+        ("What does the insurance cost?", "The insurance costs €30 and covers at least €3 million.", False),
+        ("How high is the deposit for a shed?", "The rent of a shed is €640.", True),
         ("Ab wann gilt die Mittagsruhe?", "Mittagsruhe gilt bis 15 Uhr.", True),
         ("Bis wann gilt die Mittagsruhe?", "Mittagsruhe gilt bis 15 Uhr.", False),
         ("Was kostet ein Stellplatz am Tag?", "Ein Stellplatz kostet 65 Euro im Monat.", True),
@@ -184,3 +194,26 @@ def test_what_stands_above_a_sentence_tells_its_side_of_a_contrast() -> None:
     part = build_subquery(question, detect_answer_type(question), {})
     assert is_of_other_pole(part, [quote_of(text)], [passage(1, "Orders", text)])
     assert not is_of_other_pole(part, [quote_of(text)], [passage(1, "Minimum orders", text)])
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("What is a lift of a boat over 13 m?", ["Over"]),
+        ("What is a lift of a boat of 12 metres?", ["Ten "]),
+        ("What is a lift of a boat of 2 metres?", ["Over", "Ten "]),
+        ("What is a lift?", ["Over", "Ten "]),
+    ],
+)
+def test_what_is_of_other_sizes_is_left_out_beside_what_is_of_the_one(question: str, kept: list[str]) -> None:
+    text = "Over: boats over 13 m are 560. Ten : boats from 10 to 13 m are 420."
+    spans = [(0, text.index("Ten")), (text.index("Ten"), len(text))]
+    said = [DraftSentence(0, 0, *span, text[slice(*span)], UnitKind.PROSE, 1.0) for span in spans]
+    assert [one.text[:4] for one in without_others(question, said, [passage(1, "Lifts", text)])] == kept
+
+
+def test_what_is_of_another_year_is_left_out_beside_what_is_of_the_one() -> None:
+    passages = [passage(1, "Prices of 2025", "A lift is 395."), passage(2, "Prices of 2026", "A lift is 420.")]
+    said = [DraftSentence(0, place, 0, 14, one.chunk.text, UnitKind.PROSE, 1.0) for place, one in enumerate(passages)]
+    assert [one.passage for one in without_others("What was a lift in 2025?", said, passages)] == [0]
+    assert [one.passage for one in without_others("What was a lift in 2024?", said, passages)] == [0, 1]

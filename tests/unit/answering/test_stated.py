@@ -69,7 +69,8 @@ ANIMALS = """\
 | Animal | Drug | Dose in mg | Cost of day | Cost of night |
 |---|---|---|---|---|
 | Badger | Sopor | 0.2 | 30 | 45 |
-| Otter | Lenit | | 35 | |"""
+| Otter | Lenit | | 35 | |
+| Heron | Dolor | – | 25 | n/a |"""
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,8 @@ ANIMALS = """\
         ("How much cost of night does a badger have?", True),
         ("How much cost of night does an otter have?", False),
         ("How much cost of day does an otter have?", True),
+        ("What dose of Dolor does a heron get?", False),
+        ("How much cost of night does a heron have?", False),
     ],
 )
 def test_an_empty_cell_states_nothing_whatever_its_header_and_the_cells_beside_it_hold(
@@ -305,6 +308,8 @@ def test_without_a_model_that_reads_a_date_has_the_word_that_tells_it_from_other
         ("price of a Fluvion 200", "A Fluvion 200 is sold at CHF 420.", "The Fluvion 200 weighs 45 kg."),
         ("price of a Fluvion 200", "The Fluvion 200 costs 420.", "The Fluvion 200 weighs 45 kg."),
         ("fee for a transfer", "A transfer takes 3 zł.", "A transfer takes 3 days."),
+        ("What is the rent of the loft?", "The loft is let for 90 pounds.", "The loft is let since 1 June 2024."),
+        ("How long is offer 7 valid?", "Offer 7 is valid for six weeks.", "Offer 2026-031 of the yard."),
     ],
 )
 def test_a_time_of_day_and_an_amount_of_money_are_told_by_their_names(
@@ -397,6 +402,9 @@ def test_a_person_is_named_by_two_words_or_as_who_does_it(text: str, expected: b
         ("What is a gannet?", "Gannets are white, long-winged birds.", True),
         ("What is a gannet?", "Gannet: a sea bird.", True),
         ("What is a gannet?", "A gannet is on the roof.", False),
+        ("What does fault code E12 mean?", "E12: the battery is empty.", True),
+        ("What does fault code E12 mean?", "| E12 | The battery is empty |", True),
+        ("What does fault code E12 mean?", "E13: the fuse is blown.", False),
         ("What is a young gannet called?", "The young of a gannet is called a guga.", True),
     ],
 )

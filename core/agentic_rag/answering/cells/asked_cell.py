@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from agentic_rag.answering.cells.table_rows import TableRow
 from agentic_rag.answering.extraction.answer_type_match import asks_for_money, names_money
+from agentic_rag.language.tables import is_blank
 from agentic_rag.language.tokenizer import tokenize
 from agentic_rag.language.words.word_table import word_set
 
@@ -127,7 +128,9 @@ def _is_asked_beside(other: AskedRow, best: AskedRow) -> bool:
 
 
 def _weigh(asked: _Question, placed: PlacedRow) -> AskedRow | None:
-    """The row with the worth of its best cell; None where the question does not say its label, or no column alone."""
+    """The row with the worth of its best cell; None where the question does not say its label, or no column alone, and
+    where the cell says nothing: that of another column answers another question.
+    """
     row = placed.row
     at = _label_at(row, asked.low, asked.words)
     if at is None or (asked.asks_money and not _names_money(placed)):
@@ -148,7 +151,7 @@ def _weigh(asked: _Question, placed: PlacedRow) -> AskedRow | None:
         if (name & asked.words) - label and (worth := _cell_worth(asked, row, place, name, common, above)) is not None
     ]
     cells.sort(key=lambda one: -one[0])
-    if not cells or (len(cells) > 1 and cells[0][0] <= cells[1][0]):
+    if not cells or is_blank(cells[0][1]) or (len(cells) > 1 and cells[0][0] <= cells[1][0]):
         return None
     return AskedRow(placed, label, cells[0][1], cells[0][0])
 
@@ -167,15 +170,14 @@ def _cell_worth(
     common: frozenset[str],
     above: Mapping[str, float],
 ) -> float | None:
-    """What a cell explains of the question, less what its column says beside it; None for one that is empty or leaves
-    too much unexplained.
+    """What a cell explains of the question, less what its column says beside it; None for one that leaves too much
+    unexplained.
     """
     value, named = row.cells[place], row.names[place]
     explained = {*above, *(asked.words & name)}
     extra = name - asked.words - common
     if (
-        not value
-        or any(_NUMBERED.search(word) for word in extra)
+        any(_NUMBERED.search(word) for word in extra)
         or not asked.required <= explained
         or len(asked.words - explained) > MOST_UNEXPLAINED * len(asked.words)
     ):

@@ -1,5 +1,5 @@
-"""Whether what is quoted is of another one of the things that a question names by a number: the Heron 15 where the
-Heron 1203 is asked for.
+"""Whether what is quoted is of another one of the things that a question names by a number or a size: the Heron 15
+where the Heron 1203 is asked for, boats up to 10 metres where one of 12 is.
 """
 
 from __future__ import annotations
@@ -8,9 +8,12 @@ import re
 from collections.abc import Sequence
 
 from agentic_rag.answering.evidence.other_things import text_around
+from agentic_rag.answering.evidence.stated import texts_of
 from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.words.sizes import Size, sizes_of
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -31,6 +34,21 @@ def is_of_other_number(question: str, sentences: Sequence[DraftSentence], passag
     return bool(said) and not all(
         re.search(rf"(?<![^\W_]){re.escape(one)}(?![^\W_])", said, re.IGNORECASE) for one in numbers
     )
+
+
+def is_of_other_size(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where a question names a size, and the quotes that tell of what lies within bounds of its unit tell of none
+    that it lies within.
+    """
+    return any(
+        _lies_outside(size, list(map(list, map(sizes_of, texts_of(all_quotes(sentences), passages)))))
+        for size in sizes_of(question)
+    )
+
+
+def _lies_outside(asked: Size, said: Sequence[Sequence[Size]]) -> bool:
+    bounded = [sizes for sizes in said if any(one.unit == asked.unit and one.is_bound for one in sizes)]
+    return bool(bounded) and not any(one.holds(asked) for sizes in bounded for one in sizes)
 
 
 def numbers_of_names(question: str) -> list[str]:

@@ -18,7 +18,7 @@ from agentic_rag.retrieval.candidates import Passage
 _DETERMINER = r"(?:(?:the|a|an|our|your|their|its|his|her|this|that) )?"
 _VERB = r"\b(?:(?P<act>do|does|did|will|would|can|could|must|should|has|have|had)|is|was|are|were) (?:the|a|an) "
 _HELD = re.compile(
-    rf"{_VERB}(?P<held>[a-z][a-z-]{{2,}}) of {_DETERMINER}(?P<holder>[^\W_][\w-]*(?: [\w-]+)?)",
+    rf"{_VERB}(?P<held>[a-z][a-z-]{{2,}}) (?:of|for) {_DETERMINER}(?P<holder>[^\W_][\w-]*(?: [\w-]+)?)",
     re.IGNORECASE,
 )
 """What is asked of: the weight of the pump. With a verb ("does the smith of the village earn") the first noun is who
@@ -87,8 +87,13 @@ def _is_held_by_another(asked: re.Match[str], texts: Sequence[str], above: Seque
     )
     if any(has_both):
         return False
-    of_another = re.compile(rf"\b{_stem(held)} of {_DETERMINER}(?P<other>[\w-]+)", re.IGNORECASE)
+    of_another = re.compile(rf"\b{_stem(held)} (?:of|for) {_DETERMINER}(?P<other>[\w-]+)", re.IGNORECASE)
     if any(one["other"].lower() not in _NOBODY for text in texts for one in of_another.finditer(text)):
+        return True
+    with_held = [text for text in texts if _has(text, [held])]
+    of_itself = re.compile(rf"\W*\w+ {_stem(held)}\b", re.IGNORECASE)
+    is_others = (_OWN_SUBJECT.search(text) and not of_itself.match(text) for text in with_held)
+    if with_held and all(is_others) and not _has(" ".join((*texts, *above)), holder):
         return True
     if asked["act"] is None or _has(" ".join((*texts, *above)), [held]):
         return False

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from agentic_rag.answering.evidence.numbered_names import is_of_other_number
+from agentic_rag.answering.evidence.numbered_names import is_of_other_number, is_of_other_size
 from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
 from agentic_rag.answering.evidence.other_things import (
     context_of,
     leaves_name_out,
     paired_years_of,
     text_around,
+    without_other_models,
     years_of,
 )
 from agentic_rag.answering.evidence.stated import text_before, texts_of
@@ -98,11 +99,21 @@ def is_of_something_else(part: Subquery, sentences: Sequence[DraftSentence], pas
     """True where one of the rules below, or of other names, numbers and holders, finds that what is quoted is said of
     something else than what the question asks about.
     """
-    of_question = (leaves_name_out, tells_of_other_holder, is_of_other_year, is_of_other_number)
+    of_question = (leaves_name_out, tells_of_other_holder, is_of_other_year, is_of_other_number, is_of_other_size)
     of_part = (says_it_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
     return any(one(part.text, sentences, passages) for one in of_question) or any(
         one(part, sentences, passages) for one in of_part
     )
+
+
+def without_others(
+    question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> tuple[DraftSentence, ...]:
+    """The sentences less those of another model, size or year than the question names, where others are left."""
+    kept = without_other_models(question, sentences, passages)
+    for is_other in (is_of_other_size, is_of_other_year):
+        kept = tuple(one for one in kept if not is_other(question, [one], passages)) or kept
+    return kept
 
 
 def is_of_other_year(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
@@ -161,14 +172,14 @@ def lacks_doer(part: Subquery, sentences: Sequence[DraftSentence], passages: Seq
 
 def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where a short question asks for a value, no quoted sentence that has one holds, with what stands above it,
-    all that the question is about, and one holds all but a single word, in whose place beside another word of the
-    question it has a different one.
+    all that the question is about, and one holds all but a single word, or words in a row, in whose place beside
+    another word of the question it has a different one.
     """
     table = table_of(part.text)
     asked = _words_of(part.text, part, table)
     about = [one for one in asked if one.mask and not _says_how(one.low, table)]
     masks = {one.mask for one in about}
-    if part.answer_type not in VALUES or not 1 <= len(masks) <= _MOST_THINGS:
+    if part.answer_type not in VALUES or not 1 <= len(masks) <= _MOST_THINGS + (table is None):
         return False
     wanted = 0
     for one in about:
@@ -178,7 +189,7 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
         if not lacked and states_answer(said, part.answer_type, part.text):
             return False
         words = _words_of(said, part, table)
-        if lacked in masks:
+        if lacked in masks or (table is None and _is_run(asked, lacked)):
             found = found or any(_has_other(one, said, words, table) for one in _pairs_of(asked, lacked))
         if lacked and table is not None and table.has_compounds:
             lacking = (one for one in about if not lacked & ~one.mask)
@@ -239,6 +250,12 @@ def _whole_sentences(text: str, before: str, table: WordTable | None) -> Iterato
         said = text[start:end]
         yield f"{before} {said}" if depends_on_previous(said) else said
         before = said
+
+
+def _is_run(asked: Sequence[_Word], lacked: int) -> bool:
+    """True where the lacked words stand in a row: the beginners' course for the advanced dinghy course."""
+    places = [place for place, one in enumerate(asked) if one.mask & lacked]
+    return bool(places) and places[-1] - places[0] < len(places)
 
 
 def _pairs_of(asked: Sequence[_Word], lacked: int) -> Iterator[_Pair]:

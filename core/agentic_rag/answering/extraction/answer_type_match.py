@@ -21,7 +21,7 @@ _NUMBER_WORDS = (
 _FIGURE = re.compile(rf"(?<![\w-])\d[\d,]*(?:\.\d+)?|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE)
 _YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
 _DATE = re.compile(
-    r"\b(?:1[5-9]|20)\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|"
+    r"\b(?:1[5-9]|20)\d\d\b(?![-/]\d{3}\b)|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|"
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|"
     r"dec(?:ember)?|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|\b\d{1,2}:\d\d\b|"
     r"\b(?:in|on|of|since|until|by|before|after|\d{1,2}) may\b|\bmay \d|"
@@ -124,7 +124,8 @@ _TIME_ASKED = re.compile(
 )
 _TIME = re.compile(
     r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|quarters?|years?|decades?|centur(?:y|ies)|daily|weekly|monthly|quarterly|"
-    r"yearly|annual(?:ly)?|twice|once|always|never|until|since)\b|\d ?(?:ms|s|min|h|hrs?|d)\b|\b(?:1[5-9]|20)\d\d\b",
+    r"yearly|annual(?:ly)?|twice|once|always|never|until|since)\b|\d ?(?:ms|s|min|h|hrs?|d)\b|"
+    r"\b(?:1[5-9]|20)\d\d\b(?![-/]\d{3}\b)",
     re.IGNORECASE,
 )
 _MONEY_ASKED = re.compile(
@@ -140,7 +141,8 @@ _MONEY = re.compile(
 )
 """Signs, names and codes (ISO 4217) of currencies that documents have often."""
 _MONEY_BY_NAME = re.compile(
-    r"^(?:the )?(?:prices?|costs?|fees?|charges?|rent|salary|wages?) (?:of|for|per) |"
+    r"^(?:(?:what|how (?:high|large|big))(?:[’']s| is| was| are| were) )?(?:the )?(?:[\w-]+ )?"
+    r"(?:prices?|costs?|fees?|charges?|rent|salary|wages?|deposit) (?:of|for|per) |"
     r"\bwhat (?:do|does|did|will|would|can) .{2,60} earn\b",
     re.IGNORECASE,
 )

@@ -11,7 +11,15 @@ from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span,
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.language.tables import caption_span, header_span, is_header, is_page_foot, is_row, pair_cells
+from agentic_rag.language.tables import (
+    caption_span,
+    header_span,
+    is_blank,
+    is_header,
+    is_page_foot,
+    is_row,
+    pair_cells,
+)
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -96,7 +104,10 @@ def _lacks_cell(part: Subquery, columns: str, row: str) -> bool:
     """
     if not part.target_mask and part.answer_type not in _VALUES:
         return False
-    named = [(mask_of(lower_text(name), part.terms), cell) for name, cell in pair_cells(row, columns)]
+    named = [
+        (mask_of(lower_text(name), part.terms), "" if is_blank(cell) else cell)
+        for name, cell in pair_cells(row, columns)
+    ]
     if not part.target_mask:
         cells = [cell for mask, cell in named if mask and not mask_of(lower_text(cell), part.terms)]
         return bool(cells) and not any(cells)

@@ -42,6 +42,8 @@ _DEFINED = re.compile(
     r"(?:mean|meant|stand for)\b",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"[A-Z]{1,4}-?\d{1,4}")
+"""Names a message or fault by itself: the words before it say of what kind it is."""
 _STANDS_FOR = re.compile(r"\bstands? for\b", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"[A-Z]{2,8}")
 _QUESTION_LINE = re.compile(r"[?？][*_]*\n")
@@ -197,7 +199,7 @@ def _definition_of(term: str, table: WordTable | None) -> re.Pattern[str]:
     else:
         said = table.defining if table.has_ideographs else f" {table.defining}"
     return re.compile(
-        rf"^(?:[-*+•] +)?{named}(?P<entry>[.:][*_]* |[*_]* [–—-] |[*_]*:)|"
+        rf"^(?:[-*+•|] +)?{named}(?P<entry>[.:][*_]* |[*_]* [–—|-] |[*_]*:)|"
         rf"(?:^|\b){named}{said}|"
         rf"(?P<spelled>{_spelled_out(term)})",
         re.IGNORECASE,
@@ -214,6 +216,8 @@ def _term_asked(question: str) -> str | None:
         words = re.findall(r"[\w'’/&-]+", match["a"] or match["b"])
     if not words:
         return None
+    if _CODE.fullmatch(words[-1]):
+        words = words[-1:]
     return r"[\s-]+".join([*map(re.escape, words[:-1]), re.escape(words[-1].removesuffix("s")) + "s?"])
 
 

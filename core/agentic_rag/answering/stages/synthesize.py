@@ -23,8 +23,8 @@ from agentic_rag.answering.evidence.certainty import (
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.other_language import is_of_other_language
-from agentic_rag.answering.evidence.other_slot import is_of_something_else
-from agentic_rag.answering.evidence.other_things import is_of_other_things, without_other_models
+from agentic_rag.answering.evidence.other_slot import is_of_something_else, without_others
+from agentic_rag.answering.evidence.other_things import is_of_other_things
 from agentic_rag.answering.evidence.padding import cut_to_values, without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act, tells_of_the_one
@@ -220,7 +220,7 @@ def _weigh_answer(
         is_whole = is_path or kind in _SEVERAL_DOCUMENTS or asks_twice(part.text)
         grounds: Sequence[DraftSentence] = said
         if not is_whole:
-            said = without_other_models(part.text, said, found.passages)
+            said = without_others(part.text, said, found.passages)
             grounds = without_padding(part, said, found.passages, reading.read)
         kept += [one for one in grounds if one not in kept]
         has_forms = (
@@ -248,9 +248,10 @@ def _weigh_answer(
     has_all = len(kept) == len(draft.sentences)
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
     asked = {} if is_path else {place: (part, reading.units) for place, (part, _, reading) in parts.items()}
+    cut = cut_to_values(kept, asked, found.passages)
     is_certain = certainty.enough and has_forms and is_stated_alone
-    is_certain = is_certain and not is_of_something_else(whole, kept, found.passages)
-    shown = cut_to_values(kept if is_certain else draft.sentences, asked, found.passages)
+    is_certain = is_certain and not is_of_something_else(whole, cut, found.passages)
+    shown = cut if is_certain else cut_to_values(draft.sentences, asked, found.passages)
     amendment = find_amendment(whole, shown, found.passages, state.checked.excluded)
     if amendment is not None:
         shown = (*shown, amendment)

@@ -69,7 +69,10 @@ _SIZE = Wording(
 )
 _EN_WHEN = r"\b(?:when|(?:what|which) (?:time|date|day|month|year)|how (?:early|late))"
 _EN_START = r"\b(?:begin(?:s|ning)?|began|starts?|started|opens?|opened|opening|commenc\w+|takes? effect|into force)\b"
-_EN_END = r"\b(?:end(?:s|ed|ing)?|clos(?:es?|ed|ing)|finish\w*|expir\w+|stop(?:s|ped)?|ceas\w+|runs? out)\b"
+_EN_END = (
+    r"\b(?:(?<!(?:months|notice) to the )(?<!weeks to the )end(?:s|ed|ing)?|"
+    r"clos(?:es?|ed|ing)|finish\w*|expir\w+|stop(?:s|ped)?|ceas\w+|runs? out)\b"
+)
 _EN_RANGE = r"\d[\d:.]* ?(?:[ap]\.?m\.?|h|o['’]clock)? ?(?:[–-]|to) ?\d"
 _EN_PER = r"(?:(?:per|an?|each|every|by the|/) ?(?:full |working |calendar |started )?)"
 
@@ -143,6 +146,28 @@ _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
             _pole(rf"\bmonthly\b|{_EN_PER}(?:calendar )?month\b"),
             _pole(rf"\bquarterly\b|{_EN_PER}quarter\b"),
             _pole(rf"\byearly\b|\bannual(?:ly)?\b|\bper annum\b|\bp\.a\.|{_EN_PER}year\b"),
+        ),
+        (
+            _pole(r"\bdeliver|\bship(?:s|ped|ping)\b|\barriv|\bsuppl(?:y|ied)\b|\bdispatch|\blead time\b"),
+            _pole(r"\b(?:valid|binding|expir\w+)\b|\bdate of (?:the )?(?:offer|quot\w+|order|invoice)\b"),
+            _pole(r"\bguarantee|\bwarrant(?:y|ies)\b"),
+            _pole(r"\bpay(?:s|able|ments?|ing)?\b|\bpaid\b|\bdue\b|\binvoice"),
+            _pole(r"\bcancel|\bwithdr[ae]w|\bterminat|\bnotice\b|\bresign"),
+            _pole(r"\bregist(?:er|ration)|\benrol|\bsign(?:s|ed)? up\b|\bappl(?:y|ied|ications?)\b"),
+        ),
+        (
+            _pole(r"\bdeposit|\bsecurity\b"),
+            _pole(r"\brent(?:s|ed|al)?\b"),
+            _pole(r"\bfines?\b|\bpenalt(?:y|ies)\b"),
+            _pole(r"\bdiscounts?\b|\breduc\w+"),
+            _pole(
+                r"\bcosts?\b|\bpric|\bfees?\b|\bcharg|\bpa(?:y|id|ys)\b|\brates?\b|\bpremium", r"\bcosts?\b|\bprice\b"
+            ),
+            _pole(
+                r"\b(?:at least|up to|limit\w*|cover(?:s|ed)?|insured) (?:for |of |to )?"
+                r"(?:[£$€] ?|EUR |GBP |USD |CHF )\d",
+                r"(?!)",
+            ),
         ),
     ),
     "de": (
