@@ -9,7 +9,7 @@ from tests.unit.answering.corpus import Corpus
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.answer import Answer, Outcome
-from agentic_rag.answering.evidence.numbered_names import is_of_other_size, numbers_of_names
+from agentic_rag.answering.evidence.numbered_names import is_of_other_size, numbers_of_names, rows_of_other_size
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.text_units import UnitKind
 
@@ -91,3 +91,10 @@ def test_numbers_of_names_are_told_from_measures_and_dates(question: str, number
 def test_a_size_lies_within_the_bounds_that_are_told(question: str, text: str, is_other: bool) -> None:
     said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
     assert is_of_other_size(question, [said], [passage(1, "Notes", text)]) is is_other
+
+
+def test_rows_of_other_sizes_are_left_out_where_one_holds_the_size() -> None:
+    lifts = passage(1, "Lifts", "Lift up to 10 m | 310 | EUR\nLift 10 to 13 m | 420 | EUR\nWash | 8 | EUR")
+    assert rows_of_other_size("What is a lift of a 12 metre boat?", [lifts]) == {(1, 0)}
+    assert not rows_of_other_size("What is a lift of a 15 metre boat?", [lifts])
+    assert not rows_of_other_size("What is a lift?", [lifts])

@@ -170,6 +170,7 @@ GAS = "Instability: Bitcoin has no block reward.\n" + "It is not said here. " * 
         ("What is the gas limit of Bitcoin?", "Bitcoin and gas", False),
         ("What is the gas limit?", "EIP-1559", False),
         ("What is the gas limit on a Million Gas chain?", "EIP-1559", False),
+        ("What is the gas limit on Saturdays?", "Saturday and Sunday", False),
     ],
 )
 def test_a_sentence_far_from_the_name_asked_about_is_not_of_it(question: str, title: str, is_left_out: bool) -> None:

@@ -21,6 +21,7 @@ from agentic_rag.language.words.sizes import Size, sizes_of
         ("jusqu’à 10 mètres", [Size("m", -inf, 10)]),
         ("más de 3 meses", [Size("month", 3, inf)]),
         ("up to 7 days before the course", []),
+        ("more than 2, up to 8 years", [Size("year", 2, 8)]),
         ("14 May to 3 June, room 12", []),
         ("125 ml", []),
     ],
@@ -33,4 +34,4 @@ def test_a_size_holds_what_lies_within_its_bounds() -> None:
     assert Size("m", 10, 13).holds(Size("m", 12, 12))
     assert not Size("m", 10, 13).holds(Size("m", 13, inf))
     assert not Size("m", 10, 13).holds(Size("t", 12, 12))
-    assert not Size("m", 12, 12).is_bound
+    assert not Size("m", 12, 12).is_bound_of(Size("m", 1, 1))

@@ -47,10 +47,14 @@ def lacks_name(question: str, passages: Sequence[Passage]) -> bool:
 
 
 def lacks_word_of_name(question: str, text: str) -> bool:
-    """True where no word of some name in an English question stands in a text, or begins one: macOS has that of Mac."""
+    """True where no word of some name in an English question stands in a text, or begins one, in the singular or
+    plural: macOS has that of Mac, Saturday that of Saturdays.
+    """
     plain = _plain(text)
     return any(
-        not any(f" {word}" in plain or _holds_form(plain, word) for word in name if len(word) >= _SHORTEST)
+        not any(
+            f" {word.removesuffix('s')}" in plain or _holds_form(plain, word) for word in name if len(word) >= _SHORTEST
+        )
         for name in _names(question)
     )
 

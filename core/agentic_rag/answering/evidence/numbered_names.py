@@ -5,14 +5,15 @@ where the Heron 1203 is asked for, boats up to 10 metres where one of 12 is.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agentic_rag.answering.evidence.other_things import text_around
 from agentic_rag.answering.evidence.stated import texts_of
-from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.tables import is_row
 from agentic_rag.language.words.sizes import Size, sizes_of
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -46,8 +47,29 @@ def is_of_other_size(question: str, sentences: Sequence[DraftSentence], passages
     )
 
 
+def rows_of_other_size(question: str, passages: Sequence[Passage]) -> ExcludedSpans:
+    """Where rows begin that tell of what lies within other bounds than the size that a question names, in passages with
+    a row whose bounds it lies within.
+    """
+    asked = list(sizes_of(question))
+    found: set[tuple[int, int]] = set()
+    for passage in passages if asked else ():
+        text = passage.chunk.text
+        rows = [(start, list(sizes_of(line))) for start, line in _lines(text) if is_row(line)]
+        for size in asked:
+            bounded = [(start, told) for start, told in rows if any(one.is_bound_of(size) for one in told)]
+            outside = {(passage.chunk.ordinal, start) for start, told in bounded if _lies_outside(size, [told])}
+            if len(outside) < len(bounded):
+                found |= outside
+    return frozenset(found)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    return ((one.start(), one[0]) for one in re.finditer(r"[^\n]+", text))
+
+
 def _lies_outside(asked: Size, said: Sequence[Sequence[Size]]) -> bool:
-    bounded = [sizes for sizes in said if any(one.unit == asked.unit and one.is_bound for one in sizes)]
+    bounded = [sizes for sizes in said if any(one.is_bound_of(asked) for one in sizes)]
     return bool(bounded) and not any(one.holds(asked) for sizes in bounded for one in sizes)
 
 

@@ -1,4 +1,6 @@
-"""Leaves out of the evidence what independent sources contradict, and what newer texts repeat or replace."""
+"""Leaves out of the evidence what independent sources contradict, what newer texts repeat or replace, and rows of other
+sizes than the question names.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.answer import date_of
+from agentic_rag.answering.evidence.numbered_names import rows_of_other_size
 from agentic_rag.answering.evidence.outvoted import Outvoted, PassageAges, find_outvoted
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.run_state import Retrieved, RunState
@@ -17,14 +20,14 @@ from agentic_rag.retrieval.selection import OUTVOTED
 async def leave_out_outvoted(state: RunState, reads: LazySnapshot) -> RunState:
     """The state without passages whose claim about a part of the question at least two independent sources contradict,
     as `find_outvoted` tells; single sentences of other passages are excluded as those that a self-check refused, and so
-    are those of old texts that new ones repeat, where the workspace's profile wants new ones.
+    are those of old texts that new ones repeat, where the workspace's profile wants new ones, and rows of other sizes.
     """
     found = state.retrieved
     ages = await _read_ages(state, reads)
     told = [find_outvoted(part.query, found.passages, ages) for part in found.parts]
     places = frozenset[int]().union(*(one.places for one in told))
     spans = frozenset[tuple[int, int]]().union(*(one.spans for one in told))
-    spans = spans.union(*(one.repeated for one in told))
+    spans = spans.union(rows_of_other_size(state.question.text, found.passages), *(one.repeated for one in told))
     if not spans:
         return state
     checked = replace(state.checked, excluded=state.checked.excluded | spans)

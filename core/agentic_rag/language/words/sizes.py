@@ -39,7 +39,8 @@ _LEAST = (
 )
 _SIZE = re.compile(
     rf"(?<![\w.,-])(?:(?P<most>{_MOST}) |(?P<least>{_LEAST}) )?(?P<first>{_NUMBER})"
-    rf"(?:(?:[- ]?[a-z]{{1,7}})?(?: to | bis | and | und | à | a |–| – |-)(?P<last>{_NUMBER}))?"
+    rf"(?:(?:(?:[- ]?[a-z]{{1,7}})?(?: to | bis | and | und | à | a |–| – |-)|,? (?:and )?(?:{_MOST}) )"
+    rf"(?P<last>{_NUMBER}))?"
     rf"[- \u00a0]?(?:{_UNIT})(?![^\W\d_])(?P<open> (?:and|or) (?:more|over|older|longer|above)\b)?",
     re.IGNORECASE,
 )
@@ -58,10 +59,9 @@ class Size:
     least: float
     most: float
 
-    @property
-    def is_bound(self) -> bool:
-        """True for more than one figure."""
-        return self.least < self.most
+    def is_bound_of(self, other: Size) -> bool:
+        """True for more than one figure, of the unit of another size."""
+        return self.unit == other.unit and self.least < self.most
 
     def holds(self, other: Size) -> bool:
         """True where all of another one lies within it."""
