@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import fields
 from functools import lru_cache, wraps
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import strawberry
@@ -175,18 +176,20 @@ def to_schema(kind: type[Shown], /, *values: object, **different: Any) -> Shown:
 
     Strawberry reads fields by name, so a nested value of the core needs no conversion when its names are the schema's.
     """
-    names = [name for name in _names(kind) if name not in different]
-    first, *further = values
-    if further:
-        copied = {name: next(getattr(value, name) for value in values if hasattr(value, name)) for name in names}
-    else:
-        copied = {name: getattr(first, name) for name in names}
+    names, find = _copied(kind, tuple(different))
+    if len(values) == 1:
+        return kind(**dict(zip(names, find(values[0]), strict=True)), **different)
+    copied = {name: next(getattr(value, name) for value in values if hasattr(value, name)) for name in names}
     return kind(**copied, **different)
 
 
-@lru_cache(maxsize=128)
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if field.init)
+@lru_cache(maxsize=256)
+def _copied(kind: Any, different: tuple[str, ...]) -> tuple[tuple[str, ...], Callable[[object], tuple[Any, ...]]]:
+    """The names of the fields that come from a value, and what reads them of one."""
+    names = tuple(field.name for field in fields(kind) if field.init and field.name not in different)
+    if len(names) > 1:
+        return names, attrgetter(*names)
+    return names, lambda value: tuple([getattr(value, name) for name in names])
 
 
 @strawberry.interface(description="Anything that `node(id)` can find again.")
