@@ -15,7 +15,7 @@ from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
+from agentic_rag.language.tokenizer import query_terms, term_counts
 from agentic_rag.models.embedding.ports import Embedder
 from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Retriever
 from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
@@ -128,10 +128,9 @@ class TrainingCorpus:
     def question(self, question: EvalQuestion, vector: NDArray[np.float32], weights: StepWeights) -> TrainingQuestion:
         """The pool and the trails of a question; `weights` choose which trails of two passages are followed."""
         terms = query_terms(question.question)
-        content = content_terms(terms)
         cosines = (self._vectors @ vector - self._floor) / (1.0 - self._floor)
         dense = np.argsort(-cosines, kind="stable")[:ARM_LIMIT].tolist()
-        lexical = self._postings.search(terms, content, None, ARM_LIMIT)
+        lexical = self._postings.search(terms, None, ARM_LIMIT)
         asked = frozenset(
             one.entity_id.int
             for one in question_entities(_WORKSPACE, question.question)
@@ -148,7 +147,7 @@ class TrainingCorpus:
             return CandidatePool(
                 kept,
                 np.maximum(0.0, cosines[kept].astype(np.float64)),
-                self._postings.profile(terms, content, kept),
+                self._postings.profile(terms, kept),
                 titles,
                 np.arange(len(kept)),
                 np.array(named),

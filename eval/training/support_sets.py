@@ -15,7 +15,7 @@ from eval.training.fit_support import SupportSet
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures
 from agentic_rag.answering.evidence.certainty import CertaintySigns
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
+from agentic_rag.language.tokenizer import query_terms, term_counts
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
 from agentic_rag_eval.dataset import load_corpus, load_dataset
@@ -80,7 +80,7 @@ def _nearest(documents: Sequence[EvalDocument], questions: Sequence[EvalQuestion
     kept: set[str] = set()
     for one in questions:
         terms = query_terms(one.question)
-        hits = postings.search(terms, content_terms(terms), None, NEAREST + len(one.gold_ids))
+        hits = postings.search(terms, None, NEAREST + len(one.gold_ids))
         others = (documents[hit.ordinal].document_id for hit in hits)
         kept.update(one.gold_ids, [other for other in others if other not in one.gold_ids][:NEAREST])
     return tuple(one for one in documents if one.document_id in kept)

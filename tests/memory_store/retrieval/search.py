@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.memory_store.session.state import EntityMention, PassageRow, WorkspaceState, is_visible
 
-from agentic_rag.language.tokenizer import content_terms
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, EntityPassages, MentionCount, Neighbour, SearchScope
 from agentic_rag.retrieval.graph.subgraph import Subgraph
@@ -90,7 +89,7 @@ class MemoryLexicalReader:
     async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         """BM25 for the query terms, best first, ties by ordinal."""
         allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
-        return self._visible(scope).search(terms, content_terms(terms), allowed, limit)
+        return self._visible(scope).search(terms, allowed, limit)
 
     async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
         """How rare each term is among the visible chunks, in (0, 1]."""
@@ -98,7 +97,7 @@ class MemoryLexicalReader:
 
     async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
         """What each of these chunks holds of the query terms."""
-        return self._visible(scope).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
+        return self._visible(scope).profile(terms, np.array(ordinals, np.int64))
 
     async def passages(self, scope: SearchScope) -> int:
         """How many chunks are visible to the scope's access sets."""

@@ -30,7 +30,7 @@ from agentic_rag.documents.document import (
     document_id_for,
 )
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
-from agentic_rag.language.tokenizer import content_terms, term_counts, term_key
+from agentic_rag.language.tokenizer import term_counts, term_key
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Neighbour, SearchScope
 from agentic_rag.retrieval.graph.entities import extract_entities
@@ -333,10 +333,10 @@ class Lexical:
     async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         self.corpus.calls.note("search")
         allowed = None if scope.ordinals is None else np.array(sorted(scope.ordinals), np.int32)
-        return self._visible(scope).search(terms, content_terms(terms), allowed, limit)
+        return self._visible(scope).search(terms, allowed, limit)
 
     async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
-        return self._visible(scope).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
+        return self._visible(scope).profile(terms, np.array(ordinals, np.int64))
 
     def _visible(self, scope: SearchScope) -> VisiblePostings:
         return VisiblePostings.of([self.corpus.index.segment], np.zeros(0, np.int32), 1 << 30, scope.access_ids)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.language.tokenizer import content_terms, term_counts, term_key
+from agentic_rag.language.tokenizer import search_terms, term_counts, term_key
 from agentic_rag.retrieval.candidates import ArmHit
 from agentic_rag.retrieval.lexical.bm25 import K1, B, VisiblePostings, absolute_score
 from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
@@ -55,7 +55,7 @@ def search(
     passages: Sequence[Passage], question: dict[str, int], reader: Reader, parts: int = 1, limit: int = 100
 ) -> list[ArmHit]:
     allowed = None if reader.allowed is None else np.array(sorted(reader.allowed), np.int32)
-    return visible_to(reader, passages, parts).search(question, content_terms(question), allowed, limit)
+    return visible_to(reader, passages, parts).search(question, allowed, limit)
 
 
 def naive(passages: Sequence[Passage], question: dict[str, int], reader: Reader) -> dict[int, tuple[float, float]]:
@@ -68,7 +68,6 @@ def naive(passages: Sequence[Passage], question: dict[str, int], reader: Reader)
     holding = {term: sum(term in passage.words for passage in seen) for term in question}
     idf = {term: math.log(1 + (len(seen) - df + 0.5) / (df + 0.5)) for term, df in holding.items()}
     bound = sum(count * idf[term] * (K1 + 1) for term, count in question.items())
-    content = content_terms(question)
     scores: dict[int, tuple[float, float]] = {}
     for passage in seen:
         frequency = Counter(passage.words)
@@ -78,7 +77,7 @@ def naive(passages: Sequence[Passage], question: dict[str, int], reader: Reader)
             for term, count in question.items()
             if frequency[term]
         )
-        covered = sum(idf[term] for term in content if frequency[term]) / sum(idf[term] for term in content)
+        covered = sum(idf[term] for term in question if frequency[term]) / sum(idf.values())
         if bm25 > 0 and (reader.allowed is None or passage.ordinal in reader.allowed):
             scores[passage.ordinal] = (bm25, (0.8 * bm25 / bound + 0.25 * covered) / 1.05)
     return scores
@@ -118,15 +117,23 @@ def test_it_equals_bm25_computed_passage_by_passage(
         assert 0 <= hit.score <= 1
 
 
+def test_a_stem_that_is_spelled_as_an_english_function_word_counts_for_coverage() -> None:
+    question = dict(search_terms("¿Quién faltó a la junta de mayo?"))
+    corpus = [Passage(0, ("junt", "may", "falt"), 0, 1), Passage(1, ("junt", "falt", "fuent"), 0, 1)]
+
+    assert set(question) == {"falt", "junt", "may"}
+    assert (visible_to(Reader(), corpus).profile(question, np.array([0], np.int64)).idf > 0).all()
+
+
 @given(passages, questions, readers, st.integers(1, 4))
 def test_a_profile_in_two_parts_is_that_of_all_chunks(
     corpus: list[Passage], question: dict[str, int], reader: Reader, parts: int
 ) -> None:
-    visible, content = visible_to(reader, corpus, parts), content_terms(question)
+    visible = visible_to(reader, corpus, parts)
     wanted = np.array([passage.ordinal for passage in corpus if reader.sees(passage)], np.int64)
 
-    whole = visible.profile(question, content, wanted)
-    first, second = (visible.profile(question, content, some) for some in (wanted[:parts], wanted[parts:]))
+    whole = visible.profile(question, wanted)
+    first, second = (visible.profile(question, some) for some in (wanted[:parts], wanted[parts:]))
 
     both = first.beside(second)
     assert both.present.tolist() == whole.present.tolist()
@@ -141,7 +148,7 @@ def test_a_profile_takes_a_score_apart_term_by_term(
     hits = {hit.ordinal: hit for hit in search(corpus, question, replace(reader, allowed=None))}
     wanted = [passage.ordinal for passage in corpus if reader.sees(passage)]
 
-    profile = visible_to(reader, corpus, parts).profile(question, content_terms(question), np.array(wanted, np.int64))
+    profile = visible_to(reader, corpus, parts).profile(question, np.array(wanted, np.int64))
 
     columns = sorted(question, key=term_key)
     words = {passage.ordinal: passage.words for passage in corpus}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.retrieval.slow_graph import SlowNeighbourhood, slow_extension
 
-from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
+from agentic_rag.language.tokenizer import query_terms, term_counts
 from agentic_rag.retrieval.candidates import EntityPassages, MentionCount
 from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
@@ -77,7 +77,7 @@ class Corpus:
         return CandidatePool(
             kept,
             np.zeros(len(kept)),
-            self.postings.profile(terms, content_terms(terms), kept),
+            self.postings.profile(terms, kept),
             titles,
             np.arange(len(kept)),
             np.array([max((self.around.specificity(one) for one in title & named), default=0.0) for title in titles]),

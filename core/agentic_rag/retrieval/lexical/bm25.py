@@ -73,7 +73,7 @@ class TermProfile:
     gain: NDArray[np.float64]
     """(n, t) each term's part of BM25 over its bound: a row sums to bn of `absolute_score`."""
     idf: NDArray[np.float64]
-    """(t,) of content terms; 0 for the others."""
+    """(t,)"""
     bound: float
     """BM25's upper bound for the question."""
 
@@ -168,7 +168,6 @@ class VisiblePostings:
     def search(
         self,
         question: Mapping[str, int],
-        content: Collection[str],
         allowed: NDArray[np.int32] | None,
         limit: int,
         held: HeldTerms = _NONE_HELD,
@@ -176,33 +175,30 @@ class VisiblePostings:
         """The `limit` best chunks by BM25 (rounded to 1e-6), best first, ties by ordinal.
 
         Exact over live statistics: document frequency, number and average length of chunks count only what is visible.
-        `allowed` narrows the results, not the statistics. `content` are the terms of `question` (term → count) that
-        count for coverage.
+        `allowed` narrows the results, not the statistics. All terms of `question` (term → count) count for coverage.
         """
         if not self.passages or not question or limit < 1:
             return []
         bm25 = np.zeros(len(self.visible))
         covered = np.zeros(len(self.visible))
         bound = 0.0
-        content_total = 0.0
-        for term, count, found in _in_key_order(question, self.look_up(question, held)):
+        whole = 0.0
+        for count, found in _in_key_order(question, self.look_up(question, held)):
             most = count * found.idf * (K1 + 1)
             bound += most
             bm25[found.places] += most * found.frequencies / (found.frequencies + self._penalty[found.places])
-            if term in content:
-                content_total += found.idf
-                covered[found.places] += found.idf
+            whole += found.idf
+            covered[found.places] += found.idf
         if allowed is not None:
             _mask_others(bm25, allowed, self.base)
         return [
             ArmHit(place + self.base, raw, absolute_score(raw, bound, share))
-            for place, raw, share in _best(bm25, covered / content_total if content_total else covered, limit)
+            for place, raw, share in _best(bm25, covered / whole if whole else covered, limit)
         ]
 
     def profile(
         self,
         question: Mapping[str, int],
-        content: Collection[str],
         ordinals: NDArray[np.int64],
         held: HeldTerms = _NONE_HELD,
     ) -> TermProfile:
@@ -212,18 +208,18 @@ class VisiblePostings:
         if not question:
             return TermProfile(present, gain, np.zeros(0), 0.0)
         terms = _in_key_order(question, self.look_up(question, held))
-        most = [count * found.idf * (K1 + 1) for _, count, found in terms]
+        most = [count * found.idf * (K1 + 1) for count, found in terms]
         bound = sum(most)
         # All terms at once: the calls take longer than what they do for one of them.
-        places = np.concatenate([found.places for *_, found in terms])
-        often = np.concatenate([found.frequencies for *_, found in terms])
+        places = np.concatenate([found.places for _, found in terms])
+        often = np.concatenate([found.frequencies for _, found in terms])
         rows = self._rows_by_place(ordinals)[places]
         hits = np.flatnonzero(rows >= 0)
-        ends = np.array([len(found.places) for *_, found in terms]).cumsum()
+        ends = np.array([len(found.places) for _, found in terms]).cumsum()
         columns, rows, often = ends.searchsorted(hits, side="right"), rows[hits], often[hits]
         present[rows, columns] = True
         gain[rows, columns] = np.array(most)[columns] * often / (often + self._penalty[places[hits]])
-        weights = np.array([found.idf if term in content else 0.0 for term, _, found in terms])
+        weights = np.array([found.idf for _, found in terms])
         return TermProfile(present, gain / bound if bound else gain, weights, bound)
 
     def _rows_by_place(self, ordinals: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -250,10 +246,10 @@ def _key_of(one: tuple[str, TermPostings]) -> tuple[int, str]:
     return one[1].key, one[0]
 
 
-def _in_key_order(question: Mapping[str, int], found: HeldTerms) -> list[tuple[str, int, TermPostings]]:
-    """Terms and counts of a question with what was found: sums do not depend on the order of its words."""
+def _in_key_order(question: Mapping[str, int], found: HeldTerms) -> list[tuple[int, TermPostings]]:
+    """The counts of a question's terms with what was found: sums do not depend on the order of its words."""
     ordered = sorted(((term, found[term]) for term in question), key=_key_of)
-    return [(term, question[term], one) for term, one in ordered]
+    return [(question[term], one) for term, one in ordered]
 
 
 def _postings(

@@ -19,7 +19,6 @@ from agentic_rag.adapters.postgres.retrieval.segments import (
     visible_size,
 )
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
-from agentic_rag.language.tokenizer import content_terms
 from agentic_rag.retrieval.candidates import ArmHit, SearchScope
 from agentic_rag.retrieval.lexical.bm25 import HeldTerms, TermProfile, VisiblePostings
 from agentic_rag.retrieval.lexical.postings import Segment
@@ -59,14 +58,14 @@ class PostgresLexicalReader:
     async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
         visible, held = await self._look_up(terms, scope)
-        return visible.search(terms, content_terms(terms), allowed, limit, held)
+        return visible.search(terms, allowed, limit, held)
 
     async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
         return (await self._visible(scope)).rarity(terms, self._held.get(scope.access_ids, {}))
 
     async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
         visible, held = await self._look_up(terms, scope)
-        return visible.profile(terms, content_terms(terms), np.array(ordinals, np.int64), held)
+        return visible.profile(terms, np.array(ordinals, np.int64), held)
 
     async def passages(self, scope: SearchScope) -> int:
         return (await self._visible(scope)).passages
