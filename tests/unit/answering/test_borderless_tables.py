@@ -109,6 +109,14 @@ def test_what_is_no_row():
     assert parse_borderless_row(STATEMENT, 0, 12) is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["Telephone: +33 5 61 00 44 21", "Phone +1 212 555 1734", "Fax: 020 7946 0958", "Tel. 0711 123 456"],
+)
+def test_the_groups_of_a_telephone_number_are_no_figures(line: str):
+    assert split_borderless_row(line) is None
+
+
 def test_a_balance_keeps_the_day_in_its_label():
     assert split_borderless_row("Balance as of June 30, 2023 481.5 128") == (
         "Balance as of June 30, 2023",

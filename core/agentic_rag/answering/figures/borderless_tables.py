@@ -43,6 +43,9 @@ _NUMBERED = re.compile(
     r"\b(?:level|phase|tier|stage|step|class|series|tranche|category|type|grade|zone|no)$", re.IGNORECASE
 )
 """The end of a label that a number belongs to."""
+_COUNTRY_CODE = re.compile(r"\+\d{1,3}$")
+_LEADING_ZERO = re.compile(r"0\d")
+"""Of a group of digits of a telephone number or a code: a figure has none."""
 _IS_NUMBER = re.compile(r"\d{1,2}")
 """What numbers a label or a note, not a year."""
 _NAMED = re.compile(rf"{_MONTH} \d{{1,2}}, (?:19|20)\d\d|(?:[$%] )?Change\b(?: %)?")
@@ -96,6 +99,8 @@ def split_borderless_row(line: str) -> tuple[str, tuple[str, ...]] | None:
     if len(label) > _MIN_PROSE_CHARACTERS:
         return None
     values = [one.strip() for one in _CELL.findall(found[0]) if one.strip()]
+    if _COUNTRY_CODE.search(label) or any(map(_LEADING_ZERO.match, values)):
+        return None
     first = values[0]
     numbered = _IS_NUMBER.fullmatch(first) and _NUMBERED.search(label)
     if numbered or (_YEAR.fullmatch(first) and _WANTS_YEAR.search(label)):
