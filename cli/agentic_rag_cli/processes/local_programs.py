@@ -13,6 +13,7 @@ import httpx2
 from agentic_rag.embedded.loopback import HOST, is_free
 from agentic_rag.embedded.server import EmbeddedServer
 from agentic_rag.embedded.state import FileLock
+from agentic_rag.kernel.dependency import OPTIONAL_FOR_WORKERS
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_cli.client.access import SERVER_FILE, UP_LOCK, ensure_token, server_url
@@ -117,6 +118,15 @@ async def run_programs(
         await race(live(children), *(keep_server(one, emit, kept) for one in embedded), wait_for_signal())
 
 
+def can_work(ready: httpx2.Response) -> bool:
+    """Whether /readyz tells that server and worker have what they need. A server calls itself ready without Redis or
+    the blob store, the worker beside it would do nothing.
+    """
+    return ready.is_success and all(
+        one["status"] == "ok" or one["name"] in OPTIONAL_FOR_WORKERS for one in ready.json()["checks"]
+    )
+
+
 async def _until_ready(url: str, token: str) -> None:
     deadline = time.monotonic() + READY_SECONDS
     said = "no answer"
@@ -128,7 +138,7 @@ async def _until_ready(url: str, token: str) -> None:
             except httpx2.TransportError as error:
                 said = str(error) or type(error).__name__
             else:
-                if response.is_success:
+                if can_work(response):
                     return
                 said = response.text[:500]
             await asyncio.sleep(_POLL_SECONDS)
