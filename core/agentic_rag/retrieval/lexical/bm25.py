@@ -7,8 +7,8 @@ postings.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -179,16 +179,11 @@ class VisiblePostings:
         """
         if not self.passages or not question or limit < 1:
             return []
-        bm25 = np.zeros(len(self.visible))
-        covered = np.zeros(len(self.visible))
-        bound = 0.0
-        whole = 0.0
-        for count, found in _in_key_order(question, self.look_up(question, held)):
-            most = count * found.idf * (K1 + 1)
-            bound += most
-            bm25[found.places] += most * found.frequencies / (found.frequencies + self._penalty[found.places])
-            whole += found.idf
-            covered[found.places] += found.idf
+        asked = _AskedPostings.of(question, self.look_up(question, held))
+        # The parts of a place are added in the order of the terms' keys.
+        bm25 = np.bincount(asked.places, asked.gain(self._penalty), len(self.visible))
+        covered = np.bincount(asked.places, asked.idf[asked.columns], len(self.visible))
+        bound, whole = asked.bound, sum(asked.idf.tolist())
         if allowed is not None:
             _mask_others(bm25, allowed, self.base)
         return [
@@ -207,20 +202,13 @@ class VisiblePostings:
         gain = np.zeros((len(ordinals), len(question)))
         if not question:
             return TermProfile(present, gain, np.zeros(0), 0.0)
-        terms = _in_key_order(question, self.look_up(question, held))
-        most = [count * found.idf * (K1 + 1) for count, found in terms]
-        bound = sum(most)
-        # All terms at once: the calls take longer than what they do for one of them.
-        places = np.concatenate([found.places for _, found in terms])
-        often = np.concatenate([found.frequencies for _, found in terms])
-        rows = self._rows_by_place(ordinals)[places]
+        asked = _AskedPostings.of(question, self.look_up(question, held))
+        rows = self._rows_by_place(ordinals)[asked.places]
         hits = np.flatnonzero(rows >= 0)
-        ends = np.array([len(found.places) for _, found in terms]).cumsum()
-        columns, rows, often = ends.searchsorted(hits, side="right"), rows[hits], often[hits]
-        present[rows, columns] = True
-        gain[rows, columns] = np.array(most)[columns] * often / (often + self._penalty[places[hits]])
-        weights = np.array([found.idf for _, found in terms])
-        return TermProfile(present, gain / bound if bound else gain, weights, bound)
+        cells = rows[hits], asked.columns[hits]
+        present[cells] = True
+        gain[cells] = asked.at(hits).gain(self._penalty)
+        return TermProfile(present, gain / asked.bound if asked.bound else gain, asked.idf, asked.bound)
 
     def _rows_by_place(self, ordinals: NDArray[np.int64]) -> NDArray[np.int32]:
         """For each place the row of its chunk among `ordinals`; −1 for the others."""
@@ -242,6 +230,50 @@ class VisiblePostings:
         }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _AskedPostings:
+    """The postings of all t terms of a question behind one another, in key order: a call for each term takes longer
+    than what it does.
+    """
+
+    places: NDArray[np.int32]
+    """(p,) of chunks."""
+    frequencies: NDArray[np.float64]
+    """(p,)"""
+    columns: NDArray[np.int64]
+    """(p,) which of the terms each is of."""
+    most: NDArray[np.float64]
+    """(t,) what a term can give a chunk at most."""
+    idf: NDArray[np.float64]
+    """(t,)"""
+    bound: float
+    """Of a chunk's BM25."""
+
+    @classmethod
+    def of(cls, question: Mapping[str, int], found: HeldTerms) -> _AskedPostings:
+        """Of a question that has a term."""
+        terms = _in_key_order(question, found)
+        most = [count * held.idf * (K1 + 1) for count, held in terms]
+        return cls(
+            np.concatenate([held.places for _, held in terms]),
+            np.concatenate([held.frequencies for _, held in terms]),
+            np.repeat(np.arange(len(terms)), [len(held.places) for _, held in terms]),
+            np.array(most),
+            np.array([held.idf for _, held in terms]),
+            sum(most),
+        )
+
+    def at(self, rows: NDArray[np.int64]) -> _AskedPostings:
+        """Some of the postings."""
+        places, frequencies, columns = (held[rows] for held in (self.places, self.frequencies, self.columns))
+        return replace(self, places=places, frequencies=frequencies, columns=columns)
+
+    def gain(self, penalty: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(p,) each one's part of BM25; `penalty` by place."""
+        found: NDArray[np.float64] = self.most[self.columns] * self.frequencies
+        return found / (self.frequencies + penalty[self.places])
+
+
 def _key_of(one: tuple[str, TermPostings]) -> tuple[int, str]:
     return one[1].key, one[0]
 
@@ -259,18 +291,13 @@ def _postings(
     ordinals: list[list[NDArray[np.int32]]] = [[] for _ in range(len(keys))]
     counts: list[list[NDArray[np.uint16]]] = [[] for _ in range(len(keys))]
     for segment in segments:
-        if not len(segment.terms):
-            continue
-        places = segment.terms.searchsorted(keys)
-        np.minimum(places, len(segment.terms) - 1, out=places)
-        hits = (segment.terms[places] == keys).nonzero()[0]
-        at = places[hits]
-        spans: Iterable[tuple[int, int, int]] = zip(
-            hits.tolist(), segment.offsets[at].tolist(), segment.offsets[at + 1].tolist(), strict=True
-        )
-        for query, start, end in spans:
-            ordinals[query].append(segment.posting_ordinals[start:end])
-            counts[query].append(segment.posting_counts[start:end])
+        firsts: list[int] = segment.terms.searchsorted(keys).tolist()
+        ends: list[int] = segment.terms.searchsorted(keys, "right").tolist()
+        for query, (at, behind) in enumerate(zip(firsts, ends, strict=True)):
+            if at < behind:
+                span = slice(segment.offsets[at], segment.offsets[behind])
+                ordinals[query].append(segment.posting_ordinals[span])
+                counts[query].append(segment.posting_counts[span])
     nothing = (np.zeros(0, np.int32), np.zeros(0))
     return [
         (np.concatenate(held), np.concatenate(often).astype(np.float64)) if held else nothing
