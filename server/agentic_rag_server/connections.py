@@ -16,6 +16,7 @@ from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
 from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag_server.socket_frames import MOST_FRAMES, ControlFrames
 
 REFUSALS = "rag_connections_refused_total"
 
@@ -23,11 +24,7 @@ _PIECE = 16 * 1024
 """Bytes given to the parser at once, which copies a header again with each of its parts."""
 
 _LOOK_SECONDS = 0.02
-
 _HEAD_SECONDS = 6.0
-
-MOST_FRAMES = 64
-"""Fragments of a WebSocket's message. Clients send one, or pieces of some kilobytes."""
 
 SOCKET_USE = "socket_use"
 """Where the `state` of a WebSocket has a `SocketUse` for the application."""
@@ -291,6 +288,7 @@ class GuardedSocket(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._frames = 0
+        self._controls = ControlFrames()
         self.conn.max_message_size = self.gate.limits.message_bytes
         self.close_timeout = self.gate.limits.farewell_seconds
 
@@ -304,6 +302,12 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         self.gate.waiting.pop(self, None)
         self.connections.add(self)  # uvicorn takes it out.
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse in pieces: what comes behind a refusal is not parsed."""
+        for start in range(0, len(data), _PIECE):
+            if not self.transport.is_closing():
+                super().data_received(data[start : start + _PIECE])
 
     def handle_connect(self, event: Request) -> None:
         """The application says when a credential came, and when operations run."""
@@ -332,10 +336,15 @@ class GuardedSocket(WebSocketsSansIOProtocol):
 
     def handle_ping(self) -> None:
         """Answer, unless the client does not read: what waits for it would grow with each ping."""
-        if self.writable.is_set():
-            super().handle_ping()
-        else:
+        if self._is_flooded() or not self.writable.is_set():
             self.conn.data_to_send()
+        else:
+            super().handle_ping()
+
+    def handle_pong(self, event: Frame) -> None:
+        """The client lives."""
+        if not self._is_flooded():
+            super().handle_pong(event)
 
     def handle_parser_exception(self) -> None:
         """A frame that is none, or too much of a message."""
@@ -363,6 +372,13 @@ class GuardedSocket(WebSocketsSansIOProtocol):
             self.transport.close()
         else:
             self.transport.abort()
+
+    def _is_flooded(self) -> bool:
+        """Whether pings and pongs came too fast; the first of them that did closes the connection."""
+        is_flood = self._controls.is_flood(self.loop.time())
+        if is_flood and not self.transport.is_closing():
+            self.refuse("socket_controls", 0)
+        return is_flood
 
     def _admit(self) -> None:
         self.conn.max_message_size = self.config.ws_max_size

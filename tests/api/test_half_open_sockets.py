@@ -6,7 +6,8 @@ import struct
 
 import pytest
 
-from agentic_rag_server.connections import MOST_FRAMES, ConnectionLimits, GuardedSocket
+from agentic_rag_server.connections import ConnectionLimits, GuardedSocket
+from agentic_rag_server.socket_frames import MOST_CONTROLS, MOST_FRAMES
 from tests.api.test_connections import HEAD, Door, opened
 
 pytestmark = pytest.mark.network
@@ -70,6 +71,35 @@ async def test_a_large_message_is_refused_as_soon_as_it_is_announced() -> None:
 
     assert said[2:4] == struct.pack(">H", 1009)
     assert door.refused == {"socket_size": 1}
+
+
+@pytest.mark.parametrize("kind", [PING, PONG])
+async def test_pings_and_pongs_in_a_flood_end_the_connection_before_the_rest_is_parsed(
+    kind: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """16 MB of them took a server 10 s in which it answered nobody."""
+    seen: list[int] = []
+    judged = GuardedSocket._is_flooded
+    monkeypatch.setattr(GuardedSocket, "_is_flooded", lambda self: (seen.append(1), judged(self))[1])
+    async with opened() as door:
+        socket = await half_open(door)
+        socket.writer.write(frame(LAST | kind, b"") * 200_000)
+        await socket.ends()
+
+    assert door.refused == {"socket_controls": 1}
+    assert len(seen) < 3_000
+
+
+async def test_a_ping_now_and_then_is_answered() -> None:
+    async with opened() as door:
+        socket = await half_open(door)
+        for number in range(MOST_CONTROLS):
+            socket.send(LAST | PING, bytes([number]))
+        answers = await asyncio.wait_for(socket.reader.readexactly(3 * MOST_CONTROLS), 5)
+        socket.writer.close()
+
+    assert answers[::3] == bytes([LAST | PONG]) * MOST_CONTROLS
+    assert door.refused == {}
 
 
 async def test_a_message_has_so_many_fragments() -> None:
