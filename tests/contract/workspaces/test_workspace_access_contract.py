@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -101,3 +102,16 @@ async def test_without_readers_everybody_enters_and_the_change_holds_at_once(ada
 
     assert (changed.readers, changed.writers) == (None, EDITORS)
     assert all(await what_is_there(adapter, held, stranger))
+
+
+async def test_looks_of_others_at_the_same_time_open_it_to_nobody(adapter: Backend) -> None:
+    held = await closed(adapter)
+    reader, stranger = caller(held.ref, "nina", 'night o\'clock, "late"'), caller(held.ref, "bob", "day")
+
+    async def finds(principal: Principal) -> bool:
+        with entering_as(principal):
+            return await adapter.database.head(held.ref, UNRESTRICTED_READER) is not None
+
+    found = await asyncio.gather(*(finds(one) for _ in range(20) for one in (reader, stranger)))
+
+    assert found == [True, False] * 20
