@@ -4,9 +4,6 @@ CREATE FUNCTION rag_kept_days(settings jsonb, what text) RETURNS integer
     SELECT coalesce((settings ->> what)::integer, CASE what WHEN 'usage_days' THEN 400 WHEN 'audit_days' THEN NULL ELSE 30 END)
 $$;
 
-CREATE INDEX rag_jobs_finished ON rag_jobs (org_id, workspace_id, updated_at) WHERE state IN ('DONE', 'CANCELLED', 'PURGED');
--- What the metrics count, without those that are done.
-CREATE INDEX rag_jobs_open ON rag_jobs (state, kind) WHERE state IN ('QUEUED', 'RUNNING', 'DEAD');
 -- What versions past the history leave.
 CREATE INDEX rag_chunks_closed ON rag_chunks (org_id, workspace_id, visible_to) WHERE visible_to IS NOT NULL;
 CREATE INDEX rag_embeddings_closed ON rag_embeddings (org_id, workspace_id, visible_to) WHERE visible_to IS NOT NULL;
@@ -43,6 +40,10 @@ $$;
 REVOKE ALL ON FUNCTION rag_expire_audit(uuid, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rag_expire_audit(uuid, integer) TO rag_app;
 
+-- After the indexes of larger tables: workers write jobs all the time, and wait from here to the end.
+CREATE INDEX rag_jobs_finished ON rag_jobs (org_id, workspace_id, updated_at) WHERE state IN ('DONE', 'CANCELLED', 'PURGED');
+-- What the metrics count, without those that are done.
+CREATE INDEX rag_jobs_open ON rag_jobs (state, kind) WHERE state IN ('QUEUED', 'RUNNING', 'DEAD');
 CREATE POLICY owner_reads ON rag_jobs FOR SELECT TO rag_owner USING (true);
 CREATE POLICY owner_reads ON rag_documents FOR SELECT TO rag_owner USING (true);
 CREATE POLICY owner_reads ON rag_usage FOR SELECT TO rag_owner USING (true);
