@@ -162,17 +162,23 @@ async def _overdone(target: Target, part: Part, kind: Kind, scale: Scale) -> flo
         reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
     except OSError:
         return 0.0
-    answered = bytearray()
+    answered, has_answer = bytearray(), asyncio.Event()
 
     async def read() -> None:
         with suppress(OSError):
             while piece := await reader.read(1 << 16):
                 answered.extend(piece[:64] if not answered else b"")
+                has_answer.set()
+        has_answer.set()
 
     reading = asyncio.create_task(read())
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(scale.seconds + 1):
-            writer.write(part.before)
+            if part.before.startswith(_UPGRADE):
+                # What comes in one piece with the upgrade is not read as frames.
+                writer.write(_UPGRADE)
+                await has_answer.wait()
+            writer.write(part.before.removeprefix(_UPGRADE))
             async for piece in _pieces(part, kind, scale):
                 if reading.done() or writer.is_closing():
                     break
