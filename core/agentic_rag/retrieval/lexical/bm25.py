@@ -181,8 +181,8 @@ class VisiblePostings:
             return []
         asked = _AskedPostings.of(question, self.look_up(question, held))
         # The parts of a place are added in the order of the terms' keys.
-        bm25 = np.bincount(asked.places, asked.gain(self._penalty), len(self.visible))
-        covered = np.bincount(asked.places, asked.idf[asked.columns], len(self.visible))
+        bm25 = _sum_by_place(asked.places, asked.gain(self._penalty), len(self.visible))
+        covered = _sum_by_place(asked.places, asked.idf[asked.columns], len(self.visible))
         bound, whole = asked.bound, sum(asked.idf.tolist())
         if allowed is not None:
             _mask_others(bm25, allowed, self.base)
@@ -303,6 +303,11 @@ def _postings(
         (np.concatenate(held), np.concatenate(often).astype(np.float64)) if held else nothing
         for held, often in zip(ordinals, counts, strict=True)
     ]
+
+
+def _sum_by_place(places: NDArray[np.int32], parts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """(size,) the sum of the parts of each place; numpy counts in whole numbers where there are none."""
+    return np.bincount(places, parts, size).astype(np.float64, copy=False)
 
 
 def _mask_others(scores: NDArray[np.float64], allowed: NDArray[np.int32], base: int) -> None:
