@@ -16,7 +16,7 @@ from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_server.socket_frames import MOST_FRAMES, ControlFrames
+from agentic_rag_server.socket_frames import FrameCounts
 
 REFUSALS = "rag_connections_refused_total"
 
@@ -287,8 +287,7 @@ class GuardedSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._frames = 0
-        self._controls = ControlFrames()
+        self._counts = FrameCounts()
         self.conn.max_message_size = self.gate.limits.message_bytes
         self.close_timeout = self.gate.limits.farewell_seconds
 
@@ -317,18 +316,17 @@ class GuardedSocket(WebSocketsSansIOProtocol):
 
     def handle_text(self, event: Frame) -> None:
         """A message begins."""
-        self._frames = 1
-        super().handle_text(event)
+        if not self._is_flooded(is_message=True):
+            super().handle_text(event)
 
     def handle_bytes(self, event: Frame) -> None:
         """A message begins."""
-        self._frames = 1
-        super().handle_bytes(event)
+        if not self._is_flooded(is_message=True):
+            super().handle_bytes(event)
 
     def handle_cont(self, event: Frame) -> None:
         """A message goes on: each of its fragments costs memory, also an empty one."""
-        self._frames += 1
-        if self._frames > MOST_FRAMES:
+        if self._counts.is_cut_too_small():
             self.conn.fail(CloseCode.MESSAGE_TOO_BIG)
             self.handle_parser_exception()
             return
@@ -373,14 +371,15 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         else:
             self.transport.abort()
 
-    def _is_flooded(self) -> bool:
-        """Whether pings and pongs came too fast; the first of them that did closes the connection."""
-        is_flood = self._controls.is_flood(self.loop.time())
+    def _is_flooded(self, *, is_message: bool = False) -> bool:
+        """Whether frames came too fast; the first that did closes the connection."""
+        is_flood = self._counts.is_flood(self.loop.time(), is_message=is_message)
         if is_flood and not self.transport.is_closing():
-            self.refuse("socket_controls", 0)
+            self.refuse("socket_rate", 0)
         return is_flood
 
     def _admit(self) -> None:
+        self._counts.is_admitted = True
         self.conn.max_message_size = self.config.ws_max_size
         self._set_busy(False)
 

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from agentic_rag_server.connections import ConnectionLimits, GuardedSocket
-from agentic_rag_server.socket_frames import MOST_CONTROLS, MOST_FRAMES
+from agentic_rag_server.socket_frames import MOST_A_SECOND, MOST_FRAMES
 from tests.api.test_connections import HEAD, Door, opened
 
 pytestmark = pytest.mark.network
@@ -16,7 +16,7 @@ UPGRADE = (
     b"GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
 )
-TEXT, CONTINUATION, PING, PONG, LAST = 0x01, 0x00, 0x09, 0x0A, 0x80
+TEXT, BINARY, CONTINUATION, PING, PONG, LAST = 0x01, 0x02, 0x00, 0x09, 0x0A, 0x80
 UNMASKED = bytes(4)
 
 
@@ -73,32 +73,34 @@ async def test_a_large_message_is_refused_as_soon_as_it_is_announced() -> None:
     assert door.refused == {"socket_size": 1}
 
 
-@pytest.mark.parametrize("kind", [PING, PONG])
-async def test_pings_and_pongs_in_a_flood_end_the_connection_before_the_rest_is_parsed(
-    kind: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("kind", "payload"), [(PING, b""), (PONG, b""), (TEXT, b""), (TEXT, b'{"type":"ping"}'), (BINARY, b"")]
+)
+async def test_frames_in_a_flood_end_the_connection_before_the_rest_is_parsed(
+    kind: int, payload: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """16 MB of them took a server 10 s in which it answered nobody."""
     seen: list[int] = []
     judged = GuardedSocket._is_flooded
-    monkeypatch.setattr(GuardedSocket, "_is_flooded", lambda self: (seen.append(1), judged(self))[1])
+    monkeypatch.setattr(GuardedSocket, "_is_flooded", lambda self, **of: (seen.append(1), judged(self, **of))[1])
     async with opened() as door:
         socket = await half_open(door)
-        socket.writer.write(frame(LAST | kind, b"") * 200_000)
+        socket.writer.write(frame(LAST | kind, payload) * 200_000)
         await socket.ends()
 
-    assert door.refused == {"socket_controls": 1}
+    assert door.refused == {"socket_rate": 1}
     assert len(seen) < 3_000
 
 
 async def test_a_ping_now_and_then_is_answered() -> None:
     async with opened() as door:
         socket = await half_open(door)
-        for number in range(MOST_CONTROLS):
+        for number in range(MOST_A_SECOND):
             socket.send(LAST | PING, bytes([number]))
-        answers = await asyncio.wait_for(socket.reader.readexactly(3 * MOST_CONTROLS), 5)
+        answers = await asyncio.wait_for(socket.reader.readexactly(3 * MOST_A_SECOND), 5)
         socket.writer.close()
 
-    assert answers[::3] == bytes([LAST | PONG]) * MOST_CONTROLS
+    assert answers[::3] == bytes([LAST | PONG]) * MOST_A_SECOND
     assert door.refused == {}
 
 
