@@ -59,6 +59,8 @@ PARTS: Mapping[str, Part] = {
     "message of a socket": Part(_UPGRADE + b"\x81\xff" + (16_000).to_bytes(8, "big") + bytes(4), b"a"),
     "fragments of a socket": Part(_UPGRADE + b"\x01\x80" + bytes(4), b"\x00\x80" + bytes(4)),
     "pings of a socket": Part(_UPGRADE, b"\x89\x80" + bytes(4)),
+    "small messages of a socket": Part(_UPGRADE, b"\x81\x80" + bytes(4)),
+    "pings in messages of a socket": Part(_UPGRADE, b"\x81\x8f" + bytes(4) + b'{"type":"ping"}'),
 }
 
 
