@@ -118,6 +118,12 @@ def test_a_table_without_outer_bars_is_cut_into_its_rows() -> None:
         ("Write to the yard.", AnswerType.FACT, "What is the email address of the yard?", False),
         ("Write to yard@nordby.example.", AnswerType.FACT, "What is the email address of the yard?", True),
         ("The yard has a page.", AnswerType.FACT, "What is your website?", False),
+        ("Title: Accordeuse de piano", AnswerType.FACT, "Quel est le téléphone de l'accordeuse de piano ?", False),
+        ("Accordeuse : 05 61 00 44 21", AnswerType.FACT, "Quel est le téléphone de l'accordeuse de piano ?", True),
+        ("Der Hausmeister wohnt hier.", AnswerType.FACT, "Wie lautet die Telefonnummer des Hausmeisters?", False),
+        ("Das Telefon steht im Flur.", AnswerType.FACT, "Wo steht das Telefon?", True),
+        ("Escriba a la oficina.", AnswerType.FACT, "¿Cuál es el correo electrónico de la oficina?", False),
+        ("La segreteria: a@b.example", AnswerType.FACT, "Qual è l'indirizzo e-mail della segreteria?", True),
     ],
 )
 def test_an_answer_must_hold_more_than_the_question_names(

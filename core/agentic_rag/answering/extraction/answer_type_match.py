@@ -172,14 +172,24 @@ _PLACE_ASKED = re.compile(
 _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|once|always|never|every)\b", re.I)
 
 _IS_ASKED = r"\b(?:what|which)(?:['’]s| is| are| was|) (?:the |your |our |my |his |her |their )?(?:[\w'’-]+ ){0,2}?"
+_IS_ASKED_ELSEWHERE = (
+    r"^¿?(?:quel(?:le)?s? (?:est|sont) |(?:wie (?:lautet|ist)|was ist|welche[rs]?) |cu[aá]l(?:es)? (?:es|son) |"
+    r"qual(?:i sono |[ '’]?[eèé] )|wat is )(?:[\w-]+['’ ]){0,2}?"
+)
+"""The same in French, German, Spanish, Italian and Portuguese, and Dutch."""
+_PHONE = r"(?<![\w-])(?!(?:19|20)\d\d(?![ -]?\d))[+(-]{0,2}\d[\d ()/.-]*\d{2}"
+_MAIL = r"\S@\w"
 _VALUES_BY_NAME: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
     (re.compile(asked, re.IGNORECASE), re.compile(value, re.IGNORECASE))
     for asked, value in (
+        (rf"{_IS_ASKED}(?:(?:tele)?phone(?: number| no)?|(?:mobile|cell|fax|hotline) number)\b", _PHONE),
         (
-            rf"{_IS_ASKED}(?:(?:tele)?phone(?: number| no)?|(?:mobile|cell|fax|hotline) number)\b",
-            r"(?<![\w-])(?!(?:19|20)\d\d(?![ -]?\d))[+(-]{0,2}\d[\d ()/.-]*\d{2}",
+            rf"{_IS_ASKED_ELSEWHERE}(?:n[uú]m[eé]ro de )?"
+            r"(?:t[eé]l[eé](?:ph|f)on(?:o|e|nummer)?|telefoonnummer|(?:handy|fax)nummer|durchwahl)\b",
+            _PHONE,
         ),
-        (rf"{_IS_ASKED}(?:e-?mail(?: address)?)\b", r"\S@\w"),
+        (rf"{_IS_ASKED}(?:e-?mail(?: address)?)\b", _MAIL),
+        (rf"{_IS_ASKED_ELSEWHERE}(?:e-?mail(?:-?adress?e)?|courriel|correo(?: electr[oó]nico)?)\b", _MAIL),
         (rf"{_IS_ASKED}(?:web ?site|url|web address|home ?page)\b", r"https?://|\bwww\.|\w\.[a-z]{2,}\b"),
         (
             r"^(?:(?:at|by|from|until|till) )?what time (?!(?:of|zones?|frames?|spans?|limits?)\b)",
@@ -286,6 +296,11 @@ def _lacks_what_is_named(sentence: str, question: str, columns: str) -> bool:
     if _MONEY_BY_NAME.search(question):
         has_money = _MONEY.search(sentence) or _NO_MONEY.search(sentence) or names_money(columns)
         return not (has_money or (names_money(sentence) and _has_figure(sentence, question.lower(), dates=False)))
+    return _lacks_form(sentence, question)
+
+
+def _lacks_form(sentence: str, question: str) -> bool:
+    """The same by the form alone: an address without "@" is none to write an e-mail to."""
     wanted = (value for asked, value in _VALUES_BY_NAME if asked.search(question))
     named = question.lower()
     return any(all(holds_phrase(named, one[0].lower()) for one in value.finditer(sentence)) for value in wanted)
@@ -361,6 +376,8 @@ def _has_answer(table: WordTable, asked: Asked, sentence: str) -> bool:
 def _states_by_table(table: WordTable, sentence: str, question: str, columns: str) -> bool:
     """The same in a language that has a word table."""
     asked, said = table.asked_by(question), question.lower()
+    if _lacks_form(sentence, question):
+        return False
     if asked is None or asked not in _VALUES:
         return True
     if asked is Asked.PRICE and not (
