@@ -6,6 +6,7 @@ import pytest
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.evidence.other_slot import (
+    is_of_other_day,
     is_of_other_pole,
     is_of_other_year,
     lacks_doer,
@@ -80,6 +81,23 @@ def test_what_stands_above_a_sentence_tells_of_what_it_is_said() -> None:
 def test_what_is_said_of_other_years_alone_is_told(question: str, title: str, is_of_other: bool) -> None:
     text = "Rents will rise by 3.2 % in 2026. In 2025 they rose by 2.7 %."
     assert is_of_other_year(question, [quote_of(text)], [passage(1, title, text)]) is is_of_other
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_of_other"),
+    [
+        ("When is the reading room open on Fridays?", "It is open on Wednesday from 13 to 17.", True),
+        ("When is the reading room open on Fridays?", "It is open from Tuesday to Friday.", False),
+        ("When is the reading room open on Fridays?", "It is open Mo–Fr from 9 to 17.", False),
+        ("When is the reading room open on Fridays?", "It is open every day except Sunday.", False),
+        ("When is the reading room open on Fridays?", "It is open from 9 to 17.", False),
+        ("When is the reading room open?", "It is open on Wednesday from 13 to 17.", False),
+        ("Quand la salle est-elle ouverte le vendredi ?", "Elle est ouverte le mercredi de 13 h à 17 h.", True),
+        ("Wann ist der Saal am Freitag offen?", "Der Saal ist von Dienstag bis Samstag offen.", False),
+    ],
+)
+def test_what_is_said_of_other_days_of_the_week_alone_is_told(question: str, text: str, is_of_other: bool) -> None:
+    assert is_of_other_day(question, [quote_of(text)], [passage(1, "Notes", text)]) is is_of_other
 
 
 @pytest.mark.parametrize(
@@ -194,6 +212,13 @@ def test_what_stands_above_a_sentence_tells_its_side_of_a_contrast() -> None:
     part = build_subquery(question, detect_answer_type(question), {})
     assert is_of_other_pole(part, [quote_of(text)], [passage(1, "Orders", text)])
     assert not is_of_other_pole(part, [quote_of(text)], [passage(1, "Minimum orders", text)])
+
+
+def test_a_date_in_a_heading_is_no_span_of_time() -> None:
+    question, text = "When does the club end?", "It begins on 6 July 2026."
+    part = build_subquery(question, detect_answer_type(question), {})
+    assert is_of_other_pole(part, [quote_of(text)], [passage(1, "minutes-2026-01-22", text)])
+    assert not is_of_other_pole(part, [quote_of(text)], [passage(1, "Club, 6–20 July", text)])
 
 
 @pytest.mark.parametrize(

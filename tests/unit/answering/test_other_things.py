@@ -201,6 +201,13 @@ def test_what_stands_under_the_heading_of_another_model_is_of_that_one() -> None
     assert not is_other("How far from the wall must a kiln stand?", MANUAL, near)
 
 
+def test_what_stands_under_the_heading_of_another_one_of_a_name_is_of_that_one() -> None:
+    manual = MANUAL.replace("The F75", "Vidar 3").replace("The F140", "Vidar 7")
+
+    assert is_other("How far from the wall must the Vidar 7 stand?", manual, "It stands 30 cm from any wall.")
+    assert not is_other("How far from the wall must the Vidar 7 stand?", manual, "It stands 40 cm from any wall.")
+
+
 @pytest.mark.parametrize(
     ("question", "kept"),
     [

@@ -29,6 +29,7 @@ from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.verification.citations import all_quotes
+from agentic_rag.language.calendar import weekdays_of
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import is_row
@@ -49,6 +50,12 @@ _PLANNED = re.compile(
     r"\b(?:will|shall|plan(?:s|ned)?|intends?|(?:is|are) (?:to|(?:expected|scheduled|going|due) to))\b", re.IGNORECASE
 )
 _WHO = re.compile(r"^(?:who|which [\w-]+) (?P<verb>[a-z]{3,}(?:ed|s)) ", re.IGNORECASE)
+_MORE_DAYS = re.compile(
+    r"\b(?:daily|every ?day|all days|any day|each day|week ?days?|working days?|weekends?|other days|otherwise|except|"
+    r"täglich|jeden tag|alle tage|werktags?|werktagen|wochenenden?|sonst|außer|tous les jours|chaque jour|"
+    r"autres jours|sauf|todos los días|cada día|fin de semana|excepto|laborables)\b",
+    re.IGNORECASE,
+)
 _MOST_THINGS = 4
 """Content words of a question that is short: of a longer one some have other words in the text."""
 _NO_VALUES = frozenset({AnswerType.YES_NO, AnswerType.LIST, AnswerType.COMPARISON})
@@ -99,7 +106,8 @@ def is_of_something_else(part: Subquery, sentences: Sequence[DraftSentence], pas
     """True where one of the rules below, or of other names, numbers and holders, finds that what is quoted is said of
     something else than what the question asks about.
     """
-    of_question = (leaves_name_out, tells_of_other_holder, is_of_other_year, is_of_other_number, is_of_other_size)
+    of_times = (is_of_other_year, is_of_other_day)
+    of_question = (leaves_name_out, tells_of_other_holder, is_of_other_number, is_of_other_size, *of_times)
     of_part = (says_it_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
     return any(one(part.text, sentences, passages) for one in of_question) or any(
         one(part, sentences, passages) for one in of_part
@@ -134,6 +142,24 @@ def is_of_other_year(question: str, sentences: Sequence[DraftSentence], passages
         *(years_of(" ".join(headings_above(passages[one.passage], one.start))) for one in quotes)
     )
     return bool(said | above) and asked.isdisjoint(said | around)
+
+
+def is_of_other_day(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where a question names days of the week, and the quotes name others alone and speak of no more days than
+    they name; a row with the names of its columns.
+    """
+    asked = weekdays_of(question)
+    quotes = all_quotes(sentences)
+    if not asked or not quotes:
+        return False
+    texts = texts_of(quotes, passages)
+    columns = [column_names(passages[one.passage], one.start) for one in quotes]
+    named = weekdays_of(" ".join(texts))
+    return (
+        bool(named)
+        and not asked <= named | weekdays_of(" ".join((*columns, text_around(sentences, passages))))
+        and not any(map(_MORE_DAYS.search, texts))
+    )
 
 
 def tells_of_plan(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:

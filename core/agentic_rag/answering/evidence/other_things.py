@@ -147,13 +147,16 @@ def _is_of_another(asked: frozenset[_Thing], sentence: DraftSentence, passages: 
 
 
 def _model_above(passage: Passage, quote: DraftSentence) -> str:
-    """The nearest heading above a quote that names a model by at least two digits: A1 may number a section."""
-    above = reversed(headings_above(passage, quote.start))
-    return next((one for one in above if any(_has_two_digits(found["mark"]) for found in _MODEL.finditer(one))), "")
+    """The nearest heading above a quote that names a model."""
+    return next((one for one in reversed(headings_above(passage, quote.start)) if _names_model(one)), "")
 
 
-def _has_two_digits(mark: str) -> bool:
-    return mark[:2].isdigit() and len(mark) > 1
+def _names_model(heading: str) -> bool:
+    """True for a heading with a model of at least two digits, since A1 may number a section, or of a marked noun alone:
+    Vidar 7.
+    """
+    marks = (one["mark"] for one in _MODEL.finditer(heading))
+    return _MARKED.fullmatch(heading) is not None or any(one[:2].isdigit() and len(one) > 1 for one in marks)
 
 
 def leaves_name_out(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
@@ -260,15 +263,18 @@ def _context_below_model(passage: Passage, quote: DraftSentence) -> str:
 
 def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str], headed: Sequence[str]) -> bool:
     """The same of texts, and of models that the headings `headed` name."""
-    named = frozenset(thing for text in own for thing in _things(text))
-    named |= frozenset(thing for text in headed for thing in _things(text) if thing.form is _MODEL)
+    above = frozenset(
+        thing for text in headed for thing in _things(text) if thing.form is _MODEL or _MARKED.fullmatch(text)
+    )
+    named = above | frozenset(thing for text in own for thing in _things(text))
     names = frozenset(one for one in asked if one.form in _NAMES)
     models = frozenset(one for one in asked if one.form is _MODEL)
     if names & named:
         asked -= names
-    # They cover things that they do not name, but no settings.
+    # They cover things that they do not name, but no settings, and none of a kind that a heading names.
     if any(map(_COVERS.search, own)):
-        asked &= names | models
+        headed_kinds = {(thing.form, thing.noun) for thing in above}
+        asked = frozenset(one for one in asked if one in names | models or (one.form, one.noun) in headed_kinds)
     if any(_COVERS_MODELS.search(text) and _MODEL.search(text) for text in own):
         asked -= models
     everywhere = " ".join((*own, *around))

@@ -43,7 +43,9 @@ _DEFINED = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"[A-Z]{1,4}-?\d{1,4}")
-"""Names a message or fault by itself: the words before it say of what kind it is."""
+"""Names a message or fault by itself, where no words behind it say of which machine: those before it say of what kind
+it is.
+"""
 _STANDS_FOR = re.compile(r"\bstands? for\b", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"[A-Z]{2,8}")
 _QUESTION_LINE = re.compile(r"[?？][*_]*\n")
@@ -209,15 +211,16 @@ def _definition_of(term: str, table: WordTable | None) -> re.Pattern[str]:
 
 def _term_asked(question: str) -> str | None:
     """A pattern for the term of a question for a definition."""
-    table, words = table_of(question), list[str]()
+    table, words, rest = table_of(question), list[str](), ""
     if table is not None and table.definition is not None:
         defined = table.definition.pattern.match(question.strip())
         words = re.findall(r"[\w'’/&-]+", defined["term"]) if defined else []
     elif match := _DEFINED.match(question.strip()):
         words = re.findall(r"[\w'’/&-]+", match["a"] or match["b"])
+        rest = question.strip()[match.end() :]
     if not words:
         return None
-    if _CODE.fullmatch(words[-1]):
+    if _CODE.fullmatch(words[-1]) and not re.search(r"\w", rest):
         words = words[-1:]
     return r"[\s-]+".join([*map(re.escape, words[:-1]), re.escape(words[-1].removesuffix("s")) + "s?"])
 

@@ -63,6 +63,11 @@ def _asked_when(asking: str, acts: str, prepositions: str) -> str:
     return rf"{prepositions}|(?:{asking})\b(?:(?![.;]).)*{acts}"
 
 
+def _range(first: str, to: str) -> str:
+    """A time or number, and up to which other one; a date like 2026-01-22 is none."""
+    return rf"(?<![\d–-]){first} ?(?:[–-]|{to}) ?\d(?!\d*-\d)"
+
+
 _SIZE = Wording(
     r"\bmeasur\w+|\bdimensions?\b|\bsizes?\b|\bmisst\b|\b\w*maße\b|\babmessung\w*|\bmesure\w*|\btaille\b|"
     r"\bmide\w*|\bmedidas?\b|\btamaño\b|\d ?[x×] ?\d"
@@ -73,7 +78,7 @@ _EN_END = (
     r"\b(?:(?<!(?:months|notice) to the )(?<!weeks to the )end(?:s|ed|ing)?|"
     r"clos(?:es?|ed|ing)|finish\w*|expir\w+|stop(?:s|ped)?|ceas\w+|runs? out)\b"
 )
-_EN_RANGE = r"\d[\d:.]* ?(?:[ap]\.?m\.?|h|o['’]clock)? ?(?:[–-]|to) ?\d"
+_EN_RANGE = _range(r"\d[\d:.]* ?(?:[ap]\.?m\.?|h|o['’]clock)?", "to")
 _EN_PER = r"(?:(?:per|an?|each|every|by the|/) ?(?:full |working |calendar |started )?)"
 
 _DE_WHEN = r"\b(?:wann|welche[mnrs]? (?:uhrzeit|zeit|tag|datum|jahr|monat)|wie (?:früh|spät|lange))"
@@ -85,19 +90,19 @@ _DE_END = (
     r"(?:\b(?:be)?ende[tn]?\b|\bendete|\bschließ\w*|\bschloss\b|(?<!auf)geschlossen|\bläuft\b(?:(?![.;]).)*\b(?:ab|aus)\b|"
     r"\babgelaufen|\bhört\b(?:(?![.;]).)*\bauf\b)"
 )
-_DE_RANGE = r"\d(?: uhr)? ?(?:[–-]|bis) ?\d"
+_DE_RANGE = _range(r"\d+(?: uhr)?", "bis")
 _DE_PER = r"(?:\b(?:pro|je|im|am|in der|in einer|jede[mnrs]?|alle \w+|/) ?)"
 
 _FR_WHEN = r"\b(?:quand|quelle (?:heure|date|année)|quel (?:jour|mois))"
 _FR_START = r"\b(?:commenc\w+|débu\w+|ouv(?:r|e)\w*|prend effet|entre\w* en vigueur)"
 _FR_END = r"\b(?:fini\w*|fin\b|termin\w+|ferm(?:e|é|a|er|ent|ée)\w*|expir\w+|prend fin|cess\w+)"
-_FR_RANGE = r"\d ?(?:h|heures)?(?: ?\d\d)? ?(?:[–-]|à) ?\d"
+_FR_RANGE = _range(r"\d+ ?(?:h|heures)?(?: ?\d\d)?", "à")
 _FR_PER = r"(?:\b(?:par|chaque|à la|au|le|l['’]|/) ?)"
 
 _ES_WHEN = r"(?:\bcuándo|\bqué (?:hora|día|fecha|mes|año))"
 _ES_START = r"\b(?:empiez\w+|empez\w+|comienz\w+|comenz\w+|inici\w+|abr(?:e|en|ió|irá)\b|apertura|entra en vigor)"
 _ES_END = r"\b(?:termin\w+|acab\w+|finaliz\w+|cierr\w+|cerr\w+|fin\b|venc\w+|expir\w+)"
-_ES_RANGE = r"\d ?(?:h|horas)? ?(?:[–-]|a) ?(?:las )?\d"
+_ES_RANGE = _range(r"\d+ ?(?:h|horas)?", "a(?: las)?")
 _ES_PER = r"(?:\b(?:por|al?|cada|a la|/) ?)"
 
 _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
