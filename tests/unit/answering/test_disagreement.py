@@ -14,6 +14,14 @@ from agentic_rag.answering.extraction.contradiction import (
 from agentic_rag.answering.plan import AnswerType
 
 
+def test_how_often_something_may_be_done_disagrees_in_words_too() -> None:
+    twice, amended = "Books can be renewed twice.", "§ 3 is amended: Books can be renewed three times."
+    assert contradicts(twice, amended)
+    assert contradicts(amended, twice)
+    assert not contradicts(twice, "Books can be renewed two times.")
+    assert not contradicts(twice, "§ 3 is amended: Books can be renewed twice.")
+
+
 @pytest.mark.parametrize(
     ("left", "right"),
     [

@@ -55,12 +55,15 @@ _EVERY_DAY = ("duration", 86400.0)
 _TOKEN = re.compile(r"[^\W_]+")
 _ASIDE = re.compile(
     r"^\*\*[^*\n]*\d[^*\n]*\*\*[.:]? *|"
+    r"^(?:§|section|clause|article|paragraph|rule) ?\d[\w.]* (?:is|was) (?:hereby )?(?:amended|changed|replaced)"
+    r"(?: (?:as follows|to read))?: |"
     r"^(?:according to|as (?:stated|set out|laid down|announced) (?:in|by)|under|per) [^,]{3,80}, |"
     r"^(?:the|this|an?) [\w ]{3,60}?(?:states?|says?|reports?|notes?|confirms?) that |"
     r",? (?:which|who|where|as|although|because|while) [^,;]{3,80}(?=[,;])|"
     r"\bfrom [^,;]{1,40}?(?= to\b)|\b(?:instead of|rather than|no longer|replacing) [^,;.]{1,30}",
     re.IGNORECASE,
 )
+_TWICE = re.compile(r"\btwice\b", re.IGNORECASE)
 _LIGHT = re.compile(
     r"the|an?|of|to|in|on|at|by|for|from|with|and|or|that|this|these|those|is|are|was|were|be|been|being|has|have|had|it|"
     r"its|there|as|s|should|every|each|held|done|performed|conducted|repeated|shall|must|may|will|would|now|then|hereby|currently|exactly|precisely|also|about|around|roughly|"
@@ -249,7 +252,9 @@ def read_statement(sentence: str) -> Statement:
     # "raised from 30 to 60 days", "60 instead of 30": what no longer holds is no part of the statement.
     text = _ASIDE.sub(lambda found: " " * len(found[0]), LIST_MARK.sub("", sentence))
     table = table_of(sentence)
-    if table is not None:
+    if table is None:
+        text = _TWICE.sub("two times", text)
+    else:
         text = table.aside.pattern.sub(lambda found: " " * len(found[0]), text)
     known = frozenset[str]() if table is None else table.function_words
     found = find_values(text)
