@@ -14,6 +14,8 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
 from agentic_rag.ingestion.sources.manage import ManageSources
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.commands.ingestion.source import synchronise
 
 SECRET = "ghp-0123456789abcdef"
 
@@ -65,3 +67,30 @@ def test_a_credential_is_read_from_standard_input_and_never_printed(terminal: Te
     everything = told.stdout + told.stderr + shown.stdout
     assert SECRET not in everything
     assert base64.b64encode(SECRET.encode()).decode() not in everything
+
+
+class EndingJob:
+    """A server whose job ends, with a document that failed, right behind the first look at its source."""
+
+    def __init__(self) -> None:
+        self.has_ended = False
+
+    async def fetch(self, query: str, **_: object) -> dict[str, object]:
+        """What the server knows of the job or the source."""
+        if query == queries.SYNC_SOURCE:
+            return {"jobId": "J"}
+        if query == queries.JOB_STATE:
+            return {"state": "DONE" if self.has_ended else "RUNNING"}
+        seen, self.has_ended = self.has_ended, True
+        return {"name": "handbook", "documentCounts": {"ready": 1, "pending": 0, "failed": int(seen)}}
+
+
+async def test_what_is_counted_has_all_that_the_job_brought() -> None:
+    (found,) = await synchronise(
+        EndingJob(),  # type: ignore[arg-type]
+        [{"id": "S"}],
+        lambda done, total, name: None,
+        delete_missing=False,
+        wait=True,
+    )
+    assert found["documentCounts"] == {"ready": 1, "pending": 0, "failed": 1}

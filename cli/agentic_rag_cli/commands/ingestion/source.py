@@ -173,7 +173,7 @@ def sync(
         known = await _sources(client, workspace=workspace)
         wanted = [_named(known, name) for name in names] if names else known
         with terminal.ProgressLine("synchronising") as bar:
-            return await _synchronise(client, wanted, bar.update, delete_missing=delete_missing, wait=wait)
+            return await synchronise(client, wanted, bar.update, delete_missing=delete_missing, wait=wait)
 
     async def work_here(system: System) -> list[dict[str, Any]]:
         async with system.client() as client:
@@ -231,7 +231,7 @@ def _named(known: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
     raise NotFound(f"There is no source {name!r}; `rag source list` shows them.")
 
 
-async def _synchronise(
+async def synchronise(
     client: GraphQLClient,
     wanted: Sequence[Mapping[str, Any]],
     progress: Callable[[int, int, str], None],
@@ -246,9 +246,10 @@ async def _synchronise(
         jobs[one["id"]] = asked["jobId"]
     watch = StallWatch()
     while True:
+        # Jobs first: what is counted after one has ended has all documents that it brought.
+        states = [await client.fetch(queries.JOB_STATE, id=job_id) for job_id in jobs.values()] if wait else []
         found = [await client.fetch(queries.SOURCE, id=source_id) for source_id in jobs]
         found = [one for one in found if one is not None]
-        states = [await client.fetch(queries.JOB_STATE, id=job_id) for job_id in jobs.values()] if wait else []
         running = [one for one in states if one is not None and one["state"] in ("QUEUED", "RUNNING")]
         pending = sum(one["documentCounts"]["pending"] for one in found)
         if not wait or not (running or pending):

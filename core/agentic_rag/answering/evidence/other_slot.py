@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise, takewhile
+from operator import or_
 
 from agentic_rag.answering.evidence.numbered_names import is_of_other_number, is_of_other_size
 from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
@@ -27,6 +29,7 @@ from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.calendar import weekdays_of
@@ -108,7 +111,7 @@ def is_of_something_else(part: Subquery, sentences: Sequence[DraftSentence], pas
     """
     of_times = (is_of_other_year, is_of_other_day)
     of_question = (leaves_name_out, tells_of_other_holder, is_of_other_number, is_of_other_size, *of_times)
-    of_part = (says_it_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
+    of_part = (says_it_of_another, are_steps_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
     return any(one(part.text, sentences, passages) for one in of_question) or any(
         one(part, sentences, passages) for one in of_part
     )
@@ -221,6 +224,27 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
             lacking = (one for one in about if not lacked & ~one.mask)
             found = found or any(_is_sibling(one, word, lacked) for one in lacking for word in words)
     return found
+
+
+def are_steps_of_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where the heading of a quoted list has all that a question is about but a single word that neither has, in
+    whose place it has another: starting the laser cutter where the vinyl cutter is to be started.
+    """
+    table = table_of(part.text)
+    asked = _words_of(part.text, part, table)
+    masks = {one.mask for one in asked if one.mask and not _says_how(one.low, table)}
+    wanted = reduce(or_, masks, 0)
+    if part.answer_type in VALUES:
+        return False
+    for quote in (one for one in all_quotes(sentences) if one.kind is UnitKind.LIST):
+        passage = passages[quote.passage]
+        heading = "".join(headings_above(passage, quote.start)[-1:])
+        above, text = (mask_of(lower_text(one), part.terms) for one in (heading, *texts_of([quote], passages)))
+        lacked = wanted & ~(above | text)
+        words = _words_of(heading, part, table)
+        if lacked in masks and any(_has_other(one, heading, words, table) for one in _pairs_of(asked, lacked)):
+            return True
+    return False
 
 
 def is_of_other_pole(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
