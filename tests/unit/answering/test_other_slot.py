@@ -6,6 +6,7 @@ import pytest
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.evidence.other_slot import (
+    are_steps_of_another,
     is_of_other_day,
     is_of_other_pole,
     is_of_other_year,
@@ -242,3 +243,17 @@ def test_what_is_of_another_year_is_left_out_beside_what_is_of_the_one() -> None
     said = [DraftSentence(0, place, 0, 14, one.chunk.text, UnitKind.PROSE, 1.0) for place, one in enumerate(passages)]
     assert [one.passage for one in without_others("What was a lift in 2025?", said, passages)] == [0]
     assert [one.passage for one in without_others("What was a lift in 2024?", said, passages)] == [0, 1]
+
+
+def test_steps_under_the_heading_of_another_thing_are_of_that_one() -> None:
+    steps = "1. Switch on the extraction.\n2. Close the lid."
+    text = f"# Starting the laser cutter\n\n{steps}"
+    said = DraftSentence(0, 0, text.index(steps), len(text), steps, UnitKind.LIST, 1.0)
+
+    def is_other(question: str) -> bool:
+        part = build_subquery(question, detect_answer_type(question), {})
+        return are_steps_of_another(part, [said], [passage(1, "The makerspace", text)])
+
+    assert is_other("How do I start the vinyl cutter?")
+    assert not is_other("How do I start the laser cutter?")
+    assert not is_other("How do I start the cutter?")
