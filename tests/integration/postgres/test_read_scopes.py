@@ -1,5 +1,6 @@
 """What a caller may read is read once for each access set, and holds in every process from the next read on."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -136,3 +137,27 @@ async def test_the_number_of_a_set_that_was_rolled_back_is_another_callers(
     assert taken == lost in seen.access_ids
     assert (await ours.scope(workspace)).access_ids == (0,)
     assert (await ours.scope(workspace, NINA)).access_ids == (0, taken)
+
+
+async def test_whoever_drops_a_workspace_waits_for_a_head_that_is_read_meanwhile(
+    stores: Backend, migrated_url: str
+) -> None:
+    pool, let_go = WatchedPool(migrated_url), asyncio.Event()
+    database = PostgresDatabase(pool, HEAD)
+    workspace = await stores.workspace()
+
+    async def wait_for_it() -> None:
+        await let_go.wait()
+
+    pool.admit = wait_for_it
+    reading = asyncio.create_task(database.head(workspace))
+    await asyncio.sleep(0)
+    settling = asyncio.create_task(database.settle())
+    done, _ = await asyncio.wait([settling], timeout=0.1)
+    let_go.set()
+    head = await reading
+    await asyncio.wait_for(settling, 1)
+    await database.aclose()
+
+    assert not done
+    assert head is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from contextvars import ContextVar
 
 import pytest
@@ -18,11 +19,17 @@ class Source:
         self.version = 0
         self.begun: list[asyncio.Event] = []
         self.error: Exception | None = None
+        self.ended: list[str] = []
 
     async def read(self) -> int:
         found, let_go = self.version, asyncio.Event()
         self.begun.append(let_go)
-        await let_go.wait()
+        try:
+            await let_go.wait()
+        except asyncio.CancelledError:
+            self.ended.append("cancelled")
+            raise
+        self.ended.append("read")
         if self.error is not None:
             raise self.error
         return found
@@ -147,3 +154,82 @@ async def test_a_shared_read_has_nothing_of_the_caller_who_happened_to_start_it(
     let_go.set()
 
     assert await asyncio.gather(*asked) == ["ada", "nobody", "nobody"]
+
+
+async def test_reads_that_nobody_wants_any_more_are_cancelled_and_their_errors_are_taken() -> None:
+    reads, source, told = SharedReads[int](patience=0.001), Source(), list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["message"]))
+    callers: list[asyncio.Task[int]] = []
+    for _ in range(4):
+        callers += await begun(reads, source, 1)
+        await asyncio.sleep(0.02)
+    assert len(source.begun) == len(callers)
+
+    for one in callers:
+        one.cancel()
+    await settled()
+    left = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
+    source.error = DependencyUnavailable("gone", dependency="postgres")
+    for let_go in source.begun:
+        let_go.set()
+    await asyncio.gather(*callers, *left, return_exceptions=True)
+    del left
+    gc.collect()
+
+    assert not told
+    assert source.ended == ["cancelled"] * len(callers)
+
+
+async def test_an_error_is_taken_also_where_the_last_who_waits_leaves_at_that_moment() -> None:
+    reads, source, told = SharedReads[int](patience=60), Source(), list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["message"]))
+    first = await begun(reads, source, 1)
+    sharing = await begun(reads, source, 1)
+    source.begun[0].set()
+    await first[0]
+    await settled()
+    source.error = DependencyUnavailable("gone", dependency="postgres")
+    source.begun[1].set()
+    await asyncio.sleep(0)
+    sharing[0].cancel()
+    await asyncio.gather(*sharing, return_exceptions=True)
+    await settled()
+    gc.collect()
+
+    assert not told
+
+
+async def test_each_read_that_does_not_end_makes_the_next_one_wait_twice_as_long() -> None:
+    reads, source = SharedReads[int](patience=0.01), Source()
+    loop = asyncio.get_running_loop()
+    since, waits = loop.time(), list[float]()
+    callers = await begun(reads, source, 1)
+    for count in range(2, 6):
+        callers += await begun(reads, source, 1)
+        while len(source.begun) < count:
+            await asyncio.sleep(0.001)
+        since, before = loop.time(), since
+        waits.append(since - before)
+    for let_go in source.begun:
+        let_go.set()
+    await asyncio.gather(*callers)
+
+    assert [wait >= least for wait, least in zip(waits, (0.01, 0.02, 0.04, 0.08), strict=True)] == [True] * 4
+
+
+async def test_the_end_of_the_process_waits_for_no_shared_read() -> None:
+    reads, source = SharedReads[int](patience=0.001), Source()
+    callers = await begun(reads, source, 3)
+    await asyncio.sleep(0.02)
+    callers += await begun(reads, source, 1)
+    assert len(source.begun) == 2
+
+    await asyncio.wait_for(reads.aclose(), 1)
+    shared = await asyncio.gather(*callers[1:], return_exceptions=True)
+    source.begun[0].set()
+    await callers[0]
+    await settled()
+
+    assert [type(one) for one in shared] == [DependencyUnavailable] * 3
+    assert source.ended == ["cancelled", "read"]
+    assert len(source.begun) == 2

@@ -56,6 +56,10 @@ class CorpusHeads:
         else:
             self._known.pop(workspace, None)
 
+    async def aclose(self) -> None:
+        """End the reads that requests share."""
+        await self._reads.aclose()
+
     async def _read(self, workspace: WorkspaceRef, readers: ReadIdentity, caller: str) -> CorpusHead | None:
         async with self._pool.connection() as connection:
             row = await connection.fetchrow(CORPUS_HEAD, *workspace.key, caller)

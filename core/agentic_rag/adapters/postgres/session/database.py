@@ -259,7 +259,7 @@ class PostgresDatabase:
             self._residents.drop(workspace)
 
     async def settle(self) -> None:
-        """Wait until the snapshots that are open at the call are closed."""
+        """Wait until the snapshots and reads of heads that are open at the call are closed."""
         await self._reading.settle()
 
     @asynccontextmanager
@@ -268,7 +268,8 @@ class PostgresDatabase:
             yield PostgresTransaction(connection, org_id, self._graph is not None, self._scopes)
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
-        return await self._heads.read(workspace, readers)
+        with self._reading.inside():
+            return await self._heads.read(workspace, readers)
 
     async def _scope(
         self, connection: PostgresConnection, workspace: WorkspaceRef, readers: ReadIdentity, row: Row
@@ -331,6 +332,7 @@ class PostgresDatabase:
                 )
 
     async def aclose(self) -> None:
+        await self._heads.aclose()
         await self._pool.aclose()
 
 
