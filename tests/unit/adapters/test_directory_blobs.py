@@ -1,14 +1,18 @@
 """Blobs in a directory: whole or absent, and nowhere but below the root."""
 
 import asyncio
+import errno
+import os
 import resource
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from agentic_rag.adapters.blobs.directory import PIECE, DirectoryBlobStore
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
+
+REAL_SCANDIR = os.scandir
 
 
 async def test_what_was_put_is_read_back_and_replaced(tmp_path: Path) -> None:
@@ -117,3 +121,43 @@ async def test_a_full_disk_is_an_error_that_says_so_and_leaves_nothing(tmp_path:
 
     assert refused.value.code == "STORAGE_FULL"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def _refused(folder: str, number: int) -> Callable[..., object]:
+    """`os.scandir` or `Path.stat` of a mount that refuses one folder."""
+
+    def refuse(place: object, **_: object) -> object:
+        if Path(str(place)).name == folder:
+            raise OSError(number, os.strerror(number))
+        return REAL_SCANDIR(str(place))
+
+    return refuse
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ESTALE, errno.EIO])
+async def test_a_folder_that_cannot_be_read_is_not_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    blobs = DirectoryBlobStore(tmp_path)
+    await blobs.put("documents/org/owner/name", b"x")
+    monkeypatch.setattr(os, "scandir", _refused("owner", number))
+
+    with pytest.raises(DependencyUnavailable, match="permissions"):
+        await blobs.keys("documents/org")
+    assert await blobs.keys("snapshots/org") == []
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ESTALE, errno.EIO])
+async def test_a_dead_mount_does_not_tell_whether_a_folder_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    blobs = DirectoryBlobStore(tmp_path)
+    await blobs.put("documents/org/owner/name", b"x")
+    await blobs.delete("documents/org/owner/name")
+    assert await blobs.has_folder("documents/org")
+    monkeypatch.setattr(Path, "stat", _refused("org", number))
+
+    with pytest.raises(DependencyUnavailable, match="permissions"):
+        await blobs.has_folder("documents/org")
+    with pytest.raises(DependencyUnavailable, match="permissions"):
+        await blobs.delete("documents/org/owner/name")

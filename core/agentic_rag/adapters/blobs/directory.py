@@ -103,7 +103,7 @@ class DirectoryBlobStore:
                 await asyncio.to_thread(remove_with_fence, path, lambda: _remove(path))
         except NotFound as missing:
             # With the last blob that lies in it by itself, the directory goes.
-            if len(parts) == 1 or await asyncio.to_thread(kept.is_dir):
+            if len(parts) == 1 or await _is_folder(key, kept):
                 return False
             raise folder_missing(str(kept)) from missing
         return True
@@ -114,10 +114,16 @@ class DirectoryBlobStore:
             return await asyncio.to_thread(lambda: sorted(_below(self._root, start)))
 
     async def has_folder(self, prefix: str) -> bool:
-        return await asyncio.to_thread(self._path(prefix).is_dir)
+        return await _is_folder(prefix, self._path(prefix))
 
     def _path(self, key: str) -> Path:
         return self._root.joinpath(*key_parts(key))
+
+
+async def _is_folder(key: str, path: Path) -> bool:
+    """Errors: `DependencyUnavailable` where that cannot be told, as of a mount whose server is away."""
+    with _translate_errors(key):
+        return await asyncio.to_thread(path.is_dir)
 
 
 async def _run_to_end(do: Callable[..., object], *arguments: object) -> None:
@@ -210,9 +216,15 @@ def _remove(path: Path) -> None:
 
 
 def _below(root: Path, start: Path) -> Iterator[str]:
+    """Errors: `OSError` of a folder that cannot be read: it may hold some."""
     if start.is_file():
         yield start.relative_to(root).as_posix()
-    for folder, _, names in os.walk(start):
+    for folder, _, names in os.walk(start, onerror=_raise_unless_gone):
         for name in names:
             if not name.startswith("."):
                 yield (Path(folder) / name).relative_to(root).as_posix()
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        raise error
