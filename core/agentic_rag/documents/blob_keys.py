@@ -56,6 +56,18 @@ def _stamp(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y%m%dT%H%M%S%fZ")
 
 
+def original_prefixes(org_id: UUID) -> list[str]:
+    """The common prefixes of the keys of an organisation's originals."""
+    return [*(f"{folder}/{org_id}" for folder in FOLDERS.values()), str(org_id)]
+
+
+def early_originals_of(workspace: WorkspaceRef) -> str:
+    """The common prefix of the keys `{organisation}/{workspace}/{document}/{hash}`, which a workspace's originals had
+    before schema revision 0003.
+    """
+    return f"{workspace.org_id}/{workspace.workspace_id}"
+
+
 def snapshots_prefix(org_id: UUID) -> str:
     """The common prefix of the keys of an organisation's snapshots."""
     return f"snapshots/{org_id}"

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.documents.blob_keys import FOLDERS, original_key, snapshots_prefix
+from agentic_rag.documents.blob_keys import FOLDERS, original_key, original_prefixes, snapshots_prefix
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.ports import BlobStore, Original
 from agentic_rag.kernel.clock import Clock
@@ -53,7 +53,7 @@ async def require_folders(blobs: BlobStore, org_id: UUID) -> None:
     """For an organisation that stored blobs. Errors: `DependencyUnavailable` where the store has none of the folders
     that this made: that it lists nothing does not say that they are gone.
     """
-    folders = [*(f"{folder}/{org_id}" for folder in FOLDERS.values()), snapshots_prefix(org_id)]
+    folders = [*original_prefixes(org_id), snapshots_prefix(org_id)]
     if not any([await blobs.has_folder(folder) for folder in folders]):
         raise folder_missing(f"{FOLDERS[WorkspaceKind.GENERAL]}/{org_id}")
 

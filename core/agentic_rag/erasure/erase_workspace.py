@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentic_rag.answering.ports import AnswerCache
-from agentic_rag.documents.blob_keys import is_older, snapshots_of
+from agentic_rag.documents.blob_keys import early_originals_of, is_older, snapshots_of
 from agentic_rag.documents.originals import delete_marked_blobs, require_folders
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.confirm_drops import WAIT_SECONDS, ask_processes
@@ -101,7 +101,7 @@ class EraseWorkspace:
         progress.advance()
         if counted is not None and counted.had_blobs:
             await require_folders(self.blobs, workspace.org_id)
-        keys = await self.blobs.keys(snapshots_of(workspace))
+        keys = await self.blobs.keys(snapshots_of(workspace)) + await self.blobs.keys(early_originals_of(workspace))
         held = await self.blobs.keys(erasure.blob_owner) if erasure.blob_owner else []
         older = [key for key in held if is_older(key, erasure.requested_at)]
         for start in range(0, len(older), KEYS):

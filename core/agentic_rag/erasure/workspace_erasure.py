@@ -17,6 +17,8 @@ CACHE = "cache"
 """Where answers are cached outside the database."""
 BLOBS = "blobs"
 """Originals and archives of snapshots."""
+UNBUILT = "unbuilt_snapshots"
+"""Snapshots that were asked for and that no job began to store."""
 EXTERNAL_GRAPH = "external_graph"
 
 KEPT: Mapping[str, str] = MappingProxyType(

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
-from agentic_rag.documents.blob_keys import FOLDERS, is_older, snapshots_of, snapshots_prefix
+from agentic_rag.documents.blob_keys import (
+    early_originals_of,
+    is_older,
+    original_prefixes,
+    snapshots_of,
+    snapshots_prefix,
+)
 from agentic_rag.documents.originals import require_folders
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.ports import ExternalGraph
@@ -92,11 +98,11 @@ class ProveWorkspaceErasure:
         org_id = erasure.org_id
         if any(one.had_blobs for one in erased):
             await require_folders(self._blobs, org_id)
-        keys = [key for folder in FOLDERS.values() for key in await self._blobs.keys(f"{folder}/{org_id}")]
+        keys = [key for prefix in original_prefixes(org_id) for key in await self._blobs.keys(prefix)]
         if erasure.is_organisation:
             held = keys + await self._blobs.keys(snapshots_prefix(org_id))
         else:
-            own = [key for key in keys if _is_of(key, erasure) and is_older(key, erasure.requested_at)]
+            own = [key for key in keys if _is_of(key, erasure)]
             async with self._database.transaction(org_id) as transaction:
                 own = await transaction.workspace_erasures.unnamed(own)
             held = own + [key for one in erased for key in await self._blobs.keys(snapshots_of(_ref(one)))]
@@ -104,8 +110,11 @@ class ProveWorkspaceErasure:
 
 
 def _is_of(key: str, erasure: WorkspaceErasure) -> bool:
+    if key.startswith(f"{early_originals_of(_ref(erasure))}/"):
+        return True
     owner = key.rpartition("/")[0]
-    return erasure.blob_owner in (owner, hashlib.sha256(owner.encode()).hexdigest())
+    is_owned = erasure.blob_owner in (owner, hashlib.sha256(owner.encode()).hexdigest())
+    return is_owned and is_older(key, erasure.requested_at)
 
 
 def _ref(erasure: WorkspaceErasure) -> WorkspaceRef:

@@ -243,6 +243,56 @@ async def test_an_erasure_does_not_wait_for_a_store_in_which_nothing_was_ever_ke
     assert (await prove(plane)).is_complete
 
 
+async def test_a_snapshot_that_no_job_began_to_store_is_no_sign_of_a_store(
+    plane: DataPlane, server: asyncpg.Connection
+) -> None:
+    await plane.take_snapshot.request(plane.workspace)
+    await delete(plane)
+
+    assert await eraser(plane).run(await lease(plane, server), Watched())
+    assert not plane.blob_root.exists()
+    proof = await prove(plane)
+    assert proof.is_complete
+    assert proof.erasure.counts["unbuilt_snapshots"] == 1
+
+
+async def test_an_erasure_waits_for_the_store_of_a_snapshot_that_a_job_began(
+    plane: DataPlane, server: asyncpg.Connection
+) -> None:
+    asked = await plane.take_snapshot.request(plane.workspace)
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        await transaction.jobs.lease(JobRef(plane.workspace, asked.snapshot_id), "tester", timedelta(minutes=1))
+    await delete(plane)
+
+    with pytest.raises(DependencyUnavailable, match="mount"):
+        await eraser(plane).run(await lease(plane, server), Watched())
+
+
+async def test_originals_of_the_first_versions_are_erased_and_a_proof_finds_them(
+    plane: DataPlane, server: asyncpg.Connection
+) -> None:
+    """Theirs is the only folder of the organisation."""
+    org_id, key = plane.workspace.key
+    document, digest = uuid4(), bytes(32)
+    early = f"{org_id}/{key}/{document}/{digest.hex()}"
+    for one in (early, f"{org_id}/{key}/{uuid4()}/{digest.hex()}"):
+        await plane.blobs.put(one, SECRET.encode())
+    row = {"org_id": org_id, "workspace_id": key, "document_id": document, "content_hash": digest, "blob_key": early}
+    await plant(server, "rag_originals", row)
+    await delete(plane)
+    waiting = await prove(plane)
+
+    assert await eraser(plane).run(await lease(plane, server), Watched())
+    assert await files_left(plane) == []
+    complete = await prove(plane)
+    await plane.blobs.put(early, SECRET.encode())
+    late = await prove(plane)
+
+    assert "blobs" in {one.store for one in waiting.findings}
+    assert complete.is_complete
+    assert [(one.store, one.kind) for one in late.findings] == [("blobs", "TRACE_LEFT")]
+
+
 async def test_an_erasure_that_dies_at_any_step_goes_on_and_ends(
     plane: DataPlane, server: asyncpg.Connection, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

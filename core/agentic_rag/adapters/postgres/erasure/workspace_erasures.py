@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.erasure.ports import ErasureTrace
-from agentic_rag.erasure.workspace_erasure import BLOBS, KEPT, WORK, WorkspaceErasure
+from agentic_rag.erasure.workspace_erasure import BLOBS, KEPT, UNBUILT, WORK, WorkspaceErasure
 from agentic_rag.kernel.errors import no_such_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -95,6 +95,14 @@ WHERE org_id = $1 AND workspace_id = $2 AND kind <> 'erase' AND state IN ('QUEUE
 
 # Rows that refer to the workspace wait for the transaction that has this lock.
 LOCK_WORKSPACE = "SELECT FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR UPDATE"
+
+# A job's fence rises with each lease, and with its cancellation.
+DROP_UNBUILT = """
+DELETE FROM rag_snapshots s
+WHERE s.org_id = $1 AND s.workspace_id = $2 AND s.state = 'BUILDING'
+  AND EXISTS (SELECT FROM rag_jobs j WHERE j.org_id = s.org_id AND j.workspace_id = s.workspace_id
+              AND j.job_id = s.snapshot_id AND j.state = 'CANCELLED' AND j.fence <= 1)
+"""
 
 # The new name begins with a character that no given name has.
 HIDE_WORKSPACE = """
@@ -193,6 +201,8 @@ class PostgresWorkspaceErasures:
         if not await self._connection.change(HIDE_WORKSPACE, *workspace.key):
             raise no_such_workspace()
         await self._connection.execute(BEGIN, *workspace.key, blob_owner, requested_by)
+        # Now, since it goes by their jobs: of a snapshot of which nothing is known, something may be stored.
+        await self.count(workspace, UNBUILT, await self._connection.change(DROP_UNBUILT, *workspace.key))
 
     async def begin_organisation(self, requested_by: str) -> Sequence[WorkspaceRef]:
         await self._connection.execute(SEE_LEAVING)
