@@ -165,6 +165,7 @@ class Dispatcher:
 
     async def _count_corpus(self) -> None:
         documents, lag = await self._board.corpus_counts()
+        self._exports = True
         for status in DocumentStatus:
             self._telemetry.gauge("rag_documents", documents.get(status.value, 0), status=status.value)
         self._telemetry.gauge("rag_store_lag", lag, store="graph")

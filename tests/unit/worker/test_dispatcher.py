@@ -213,3 +213,27 @@ async def test_the_gauge_falls_to_zero_and_a_former_leader_exports_none() -> Non
     dispatcher.stop()
     await running
     assert telemetry.gauges == {}
+
+
+class Blinking(Counted):
+    """The database is away as the jobs are counted for the first time."""
+
+    async def counts(self) -> dict[tuple[JobState, JobKind], int]:
+        raise DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+
+
+async def test_a_former_leader_exports_no_documents_either_where_it_never_counted_jobs() -> None:
+    store, telemetry = MemoryStore(SystemClock()), RecordingTelemetry()
+    board, timings = Blinking(store), WorkerTimings(counts=60, poll_longest=0.001, follow=0.001, outage=0.001)
+    upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
+
+    async def shows(is_shown: bool) -> bool:
+        return any(name == "rag_documents" for name, _ in telemetry.gauges) == is_shown
+
+    running = asyncio.create_task(dispatcher.run())
+    await eventually(lambda: shows(True), "the leader counts documents")
+    board.is_leader = False
+    await eventually(lambda: shows(False), "who no longer leads exports none")
+    dispatcher.stop()
+    await running
