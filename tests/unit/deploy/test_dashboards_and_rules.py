@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -14,7 +15,9 @@ import pytest
 import yaml
 from scripts.make_dashboards import DASHBOARDS, FOLDER, render
 
+from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 
 ROOT = Path(__file__).resolve().parents[3]
 RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
@@ -25,6 +28,36 @@ NAME = re.compile(r"\b(?:rag|process)_[a-z_]+(?:\{[^}]*\})?")
 LABEL = re.compile(r"(\w+)\s*(?:=~|!=|!~|=)")
 OF_SCRAPES = {"job", "instance", "le"}
 OF_PROCESSES = {"process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds"}
+
+OPERATORS_FAULT = re.compile(r"\b(Misconfigured|DependencyUnavailable)\(")
+NO_FIELD_ENDS_WITH = {
+    # A server does not start with them.
+    *("HOST_UNKNOWN", "PORT_FORBIDDEN", "PORT_IN_USE", "TOKEN_TOO_SHORT", "PERSISTED_OPERATIONS_INVALID"),
+    *("PROFILE_INVALID", "READ_REPLICA_NOT_STANDBY", "READ_REPLICA_OF_ANOTHER"),
+    # Commands and jobs.
+    *("BACKUP_RIGHTS_MISSING", "GIT_MISSING", "SOURCE_UNAVAILABLE"),
+    # Answers go on without the graph or the web, and `RagDegraded` or `RagSearchErrors` tells.
+    *("GRAPH_BEHIND", "GRAPH_LOGIN_REFUSED", "SEARCH_REFUSED"),
+}
+"""Codes of faults of an operator that `RagErrors` need not know."""
+
+
+def codes_of_operators_faults() -> set[str]:
+    """What core and server say of a setting or a server that must be mended, and what the database's errors become."""
+    found = {"INTERNAL", Misconfigured.code, DependencyUnavailable.code, translate(Exception()).code}
+    for path in (one for package in ("core", "server") for one in (ROOT / package).rglob("*.py")):
+        source = path.read_text("utf-8")
+        if OPERATORS_FAULT.search(source):
+            found.update(_codes_of(ast.parse(source)))
+    return found
+
+
+def _codes_of(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and OPERATORS_FAULT.fullmatch(f"{ast.unparse(node.func)}("):
+            for one in node.keywords:
+                if one.arg == "code" and isinstance(one.value, ast.Constant):
+                    yield str(one.value.value)
 
 
 def exported() -> dict[str, set[str]]:
@@ -124,3 +157,12 @@ def test_a_test_of_the_rules_fires_every_alert() -> None:
     }
 
     assert fired == {one["alert"] for one in alerts()}
+
+
+def test_errors_of_the_server_are_those_that_an_operator_mends() -> None:
+    [expression] = [one["expr"] for one in alerts() if one["alert"] == "RagErrors"]
+    [known] = re.findall(r'code=~"([^"]+)"', expression)
+    said = codes_of_operators_faults()
+
+    assert {"DATABASE_LOGIN_REFUSED", "BLOBS_NOT_THERE", "DATABASE_ERROR"} <= said
+    assert {one for one in said if not re.fullmatch(known, one)} == NO_FIELD_ENDS_WITH
