@@ -19,11 +19,13 @@ class Source:
         self.version = 0
         self.begun: list[asyncio.Event] = []
         self.error: Exception | None = None
+        self.begun_at: list[float] = []
         self.ended: list[str] = []
 
     async def read(self) -> int:
         found, let_go = self.version, asyncio.Event()
         self.begun.append(let_go)
+        self.begun_at.append(asyncio.get_running_loop().time())
         try:
             await let_go.wait()
         except asyncio.CancelledError:
@@ -200,21 +202,19 @@ async def test_an_error_is_taken_also_where_the_last_who_waits_leaves_at_that_mo
 
 
 async def test_each_read_that_does_not_end_makes_the_next_one_wait_twice_as_long() -> None:
-    reads, source = SharedReads[int](patience=0.01), Source()
-    loop = asyncio.get_running_loop()
-    since, waits = loop.time(), list[float]()
+    reads, source, asked = SharedReads[int](patience=0.01), Source(), list[float]()
     callers = await begun(reads, source, 1)
-    for count in range(2, 6):
+    for wait in (0.01, 0.02, 0.04, 0.08):
+        asked.append(asyncio.get_running_loop().time())
         callers += await begun(reads, source, 1)
-        while len(source.begun) < count:
-            await asyncio.sleep(0.001)
-        since, before = loop.time(), since
-        waits.append(since - before)
+        await asyncio.sleep(2 * wait)
+        await settled()
+    waited = [began - came for began, came in zip(source.begun_at[1:], asked, strict=True)]
     for let_go in source.begun:
         let_go.set()
     await asyncio.gather(*callers)
 
-    assert [wait >= least for wait, least in zip(waits, (0.01, 0.02, 0.04, 0.08), strict=True)] == [True] * 4
+    assert [wait >= least for wait, least in zip(waited, (0.01, 0.02, 0.04, 0.08), strict=True)] == [True] * 4
 
 
 async def test_the_end_of_the_process_waits_for_no_shared_read() -> None:
