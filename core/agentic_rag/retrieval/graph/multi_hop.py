@@ -261,9 +261,7 @@ def link_features(
     here = np.array([pool.rows[one] for one in origins], np.int64)
     links = around.links_of(origins)
     if len(links.entities):
-        # Ascending by weight: of several links of one kind between two passages the last one is the strongest.
-        order = around.weights[links.entities].argsort(kind="stable")
-        entities, origin = links.entities[order], links.origins[order]
+        entities, origin = links.entities, links.origins
         # Those that link anything, one a row.
         linking, place = np.unique(entities, return_inverse=True)
         rows_of_links: list[int] = linking.tolist()
@@ -280,7 +278,8 @@ def link_features(
         counted = np.flatnonzero(kinds != _NO_LINK)
         link = link[counted]
         targets = (origin[link] * len(pool.ordinals) + rows[counted]) * 6 + kinds[counted]
-        found.reshape(-1)[targets] = around.weights[entities][link]
+        # Of several links of one kind between two passages the strongest.
+        np.maximum.at(found.reshape(-1), targets, around.weights[entities][link])
     found[np.arange(len(origins)), here] = 0.0
     of_titles, of_texts = np.maximum(found[..., 0], found[..., 1]), np.maximum(found[..., 2], found[..., 3])
     found[..., 4] = np.maximum(of_titles, of_texts / 2)
