@@ -6,7 +6,6 @@ import pytest
 from agentic_rag.answering.answer import Support
 from agentic_rag.answering.evidence.answerability import (
     extract_features,
-    is_enough,
     is_enough_without_lead,
     is_held,
     score_support,
@@ -211,20 +210,6 @@ def test_high_scores_of_the_search_do_not_stand_for_what_the_passages_lack(
     signs = replace(extract_features(part, PartDraft((), (), False), (), (), found, read=read), covered=covered)
 
     assert is_held(score_support(signs, weights=support_weights(read))) is expected
-
-
-@pytest.mark.parametrize(("odds", "unheld", "expected"), [(0.5, 0.0, True), (-0.5, 0.0, False), (0.5, 1.0, False)])
-def test_a_unit_that_is_likelier_to_answer_than_not_is_enough_where_no_name_is_missing(
-    odds: float, unheld: float, expected: bool
-) -> None:
-    part = build_subquery("Who built the mill?", AnswerType.PERSON, {})
-    read = ReadSigns(0.3, 0.0, odds)
-    found = RankingConfidence(0.1, 0.1, 0.0, 0.0)
-    signs = replace(extract_features(part, PartDraft((), (), False), (), (), found, read=read), unheld=unheld)
-    support = score_support(signs, weights=support_weights(read))
-
-    assert not support.enough
-    assert is_enough(support) is expected
 
 
 def test_where_no_model_reads_the_words_alone_decide() -> None:

@@ -125,14 +125,6 @@ and without what answers; eval/quality_log.md says what the line abstains on.
 """
 
 
-def is_enough(support: Support) -> bool:
-    """True for enough support, and where a unit is likelier to answer than not and the passages have every name of the
-    question: such a unit stood beside no question without an answer (eval/quality_log.md).
-    """
-    values = {one.name: one.value for one in support.contributions}
-    return support.enough or (values.get("odds", 0.0) > 0.0 and not values.get("unheld"))
-
-
 def is_held(support: Support) -> bool:
     """True where the passages hold enough of the question, their likeliest unit may answer and leads over those of
     other documents; also where no model read them.

@@ -10,7 +10,6 @@ from functools import partial
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
 from agentic_rag.answering.evidence.answerability import (
     extract_features,
-    is_enough,
     is_held,
     score_support,
     support_weights,
@@ -120,7 +119,7 @@ class SynthesizeStage:
             several = of_several_things(draft, question, asked[0][1], support, excluded)
             if several is not None:
                 return _with_draft(state, several)
-        if not is_enough(support) or not is_drafted:
+        if not support.enough or not is_drafted:
             return _with_draft(state, _show_nearest(state, draft, nearest_sentences(found.passages, drafts)))
         if found.whole is not None and _is_multi_hop(state, kinds[0], readings):
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
