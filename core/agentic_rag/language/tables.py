@@ -6,7 +6,7 @@ import re
 
 CELL_SEPARATOR = " | "
 RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
-_BLANK = re.compile(r"[\s–—−-]*|n/?a\.?|k\. ?a\.", re.IGNORECASE)
+_BLANK = re.compile(r"[\s–—−-]*|n/a\.?|k\. ?a\.", re.IGNORECASE)
 _MAX_HEADER_WORDS = 6
 _LONGEST_PAGE_NUMBER = 4
 

@@ -98,3 +98,4 @@ def test_rows_of_other_sizes_are_left_out_where_one_holds_the_size() -> None:
     assert rows_of_other_size("What is a lift of a 12 metre boat?", [lifts]) == {(1, 0)}
     assert not rows_of_other_size("What is a lift of a 15 metre boat?", [lifts])
     assert not rows_of_other_size("What is a lift?", [lifts])
+    assert not rows_of_other_size("What is a lift of an 8 m boat, and of a 12 m boat?", [lifts])

@@ -23,6 +23,7 @@ from agentic_rag.answering.extraction.text_units import UnitKind
         ("What does a token for the dryer cost?", "The washing machine takes tokens at €3.", True),
         ("What does a token for the dryer cost?", "A token for the washing machine costs €3.", True),
         ("What does a token for the dryer cost?", "A token costs €3.", False),
+        ("What is the rent for a stall?", "The weekly rent is €40.", False),
         ("How long does the warranty of the sensor last?", "The sensor has a warranty of 12 months.", False),
         ("What is the pump's weight?", "The weight of the compressor is 41 kg.", True),
         ("What is the pump's weight?", "The pump has a weight of 12 kg.", False),

@@ -179,6 +179,13 @@ def test_a_sentence_far_from_the_name_asked_about_is_not_of_it(question: str, ti
     assert leaves_name_out(question, [said], [passage(1, title, GAS)]) is is_left_out
 
 
+def test_a_name_that_ends_in_s_is_not_the_one_without() -> None:
+    text = "William joined the board in 2019."
+    said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    assert leaves_name_out("When did Williams join the board?", [said], [passage(1, "Notes", text)])
+    assert not leaves_name_out("When did William join the board?", [said], [passage(1, "Notes", text)])
+
+
 def test_a_word_that_begins_with_the_name_is_one_of_it() -> None:
     text = "On macOS run brew install."
     said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)

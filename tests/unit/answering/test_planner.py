@@ -44,6 +44,8 @@ def test_figures_alone_make_no_calculation(question: str) -> None:
         ("How many turbines are there?", AnswerType.FIGURE),
         ("What is the maximum wave height?", AnswerType.FIGURE),
         ("What is the fee for members?", AnswerType.FIGURE),
+        ("What is the deposit for?", AnswerType.FACT),
+        ("What is the salary scale called?", AnswerType.FACT),
         ("What does it cost members to join?", AnswerType.FIGURE),
         ("When was the site commissioned?", AnswerType.DATE),
         ("In which year did it open?", AnswerType.DATE),

@@ -405,6 +405,7 @@ def test_a_person_is_named_by_two_words_or_as_who_does_it(text: str, expected: b
         ("What does fault code E12 mean?", "E12: the battery is empty.", True),
         ("What does fault code E12 mean?", "| E12 | The battery is empty |", True),
         ("What does fault code E12 mean?", "E13: the fuse is blown.", False),
+        ("What does fault code E-4 mean?", "| E-4 | Overheating |", True),
         ("What does message M04 mean on the Vidar 3?", "M04: the belt is stuck.", False),
         ("What is a complaint?", "Complaints | Ada | Ben", False),
         ("What is a young gannet called?", "The young of a gannet is called a guga.", True),

@@ -46,6 +46,8 @@ from agentic_rag.answering.plan import AnswerType
         ("abl", "he is able to", True),
         ("make", "making tea", True),
         ("make", "a mask", False),
+        ("bee", "records are being kept", False),
+        ("bee", "bees are kept", True),
         ("care", "two cars", False),
         ("care", "caring for them", True),
         ("use", "by using it", True),

@@ -4,6 +4,7 @@ from agentic_rag.language.tables import (
     caption_span,
     format_row,
     header_span,
+    is_blank,
     is_header,
     is_page_foot,
     pair_cells,
@@ -94,3 +95,8 @@ def test_a_header_with_a_bar_behind_its_last_column_names_the_columns() -> None:
 
     assert span is not None
     assert format_row(text[row:], text[slice(*span)]) == "Fenn — Depth: 4 m; Tide: 2 m"
+
+
+def test_a_dash_and_what_says_that_there_is_nothing_are_blank_and_symbols_are_not() -> None:
+    assert all(map(is_blank, ("", "–", " - ", "n/a", "k. A.")))
+    assert not any(map(is_blank, ("Na", "NA", "0")))

@@ -21,6 +21,7 @@ _NOT_NAMES = (
     FUNCTION_WORDS
     | frozenset(MONTH_NAMES)
     | frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+    | frozenset({"mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays"})
     | frozenset({"besides", "according", "i'm", "i've", "don't"})
 )
 _POSSESSIVE = re.compile(r"[’']s\b")
@@ -52,9 +53,7 @@ def lacks_word_of_name(question: str, text: str) -> bool:
     """
     plain = _plain(text)
     return any(
-        not any(
-            f" {word.removesuffix('s')}" in plain or _holds_form(plain, word) for word in name if len(word) >= _SHORTEST
-        )
+        not any(f" {word}" in plain or _holds_form(plain, word) for word in name if len(word) >= _SHORTEST)
         for name in _names(question)
     )
 

@@ -58,7 +58,11 @@ def rows_of_other_size(question: str, passages: Sequence[Passage]) -> ExcludedSp
         rows = [(start, list(sizes_of(line))) for start, line in _lines(text) if is_row(line)]
         for size in asked:
             bounded = [(start, told) for start, told in rows if any(one.is_bound_of(size) for one in told)]
-            outside = {(passage.chunk.ordinal, start) for start, told in bounded if _lies_outside(size, [told])}
+            outside = {
+                (passage.chunk.ordinal, start)
+                for start, told in bounded
+                if all(_lies_outside(one, [told]) for one in asked)
+            }
             if len(outside) < len(bounded):
                 found |= outside
     return frozenset(found)

@@ -91,7 +91,7 @@ def _is_held_by_another(asked: re.Match[str], texts: Sequence[str], above: Seque
     if any(one["other"].lower() not in _NOBODY for text in texts for one in of_another.finditer(text)):
         return True
     with_held = [text for text in texts if _has(text, [held])]
-    of_itself = re.compile(rf"\W*\w+ {_stem(held)}\b", re.IGNORECASE)
+    of_itself = re.compile(rf"\W*(?:[\w-]+ ){{1,2}}{_stem(held)}\b", re.IGNORECASE)
     is_others = (_OWN_SUBJECT.search(text) and not of_itself.match(text) for text in with_held)
     if with_held and all(is_others) and not _has(" ".join((*texts, *above)), holder):
         return True

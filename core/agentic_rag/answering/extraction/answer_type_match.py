@@ -142,7 +142,7 @@ _MONEY = re.compile(
 """Signs, names and codes (ISO 4217) of currencies that documents have often."""
 _MONEY_BY_NAME = re.compile(
     r"^(?:(?:what|how (?:high|large|big))(?:[’']s| is| was| are| were) )?(?:the )?(?:[\w-]+ )?"
-    r"(?:prices?|costs?|fees?|charges?|rent|salary|wages?|deposit) (?:of|for|per) |"
+    r"(?:(?:prices?|costs?|fees?|rent|salary|wages?|deposit) (?:of|for|per) |charges? (?:for|per) )(?=\w)|"
     r"\bwhat (?:do|does|did|will|would|can) .{2,60} earn\b",
     re.IGNORECASE,
 )
@@ -173,7 +173,8 @@ _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|on
 
 _IS_ASKED = r"\b(?:what|which)(?:['’]s| is| are| was|) (?:the |your |our |my |his |her |their )?(?:[\w'’-]+ ){0,2}?"
 _IS_ASKED_ELSEWHERE = (
-    r"^¿?(?:quel(?:le)?s? (?:est|sont) |(?:wie (?:lautet|ist)|was ist|welche[rs]?) |cu[aá]l(?:es)? (?:es|son) |"
+    r"^¿?(?:quel(?:le)?s? (?:est|sont) |(?:wie lautet|was ist|welche[rs]?) |cu[aá]l(?:es)? (?:es|son) |"
+    r"wie ist (?=(?:\w+ ){0,2}[\w-]+(?:nummer|adresse)\b)|"
     r"qual(?:i sono |[ '’]?[eèé] )|wat is )(?:[\w-]+['’ ]){0,2}?"
 )
 """The same in French, German, Spanish, Italian and Portuguese, and Dutch."""
@@ -185,11 +186,11 @@ _VALUES_BY_NAME: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
         (rf"{_IS_ASKED}(?:(?:tele)?phone(?: number| no)?|(?:mobile|cell|fax|hotline) number)\b", _PHONE),
         (
             rf"{_IS_ASKED_ELSEWHERE}(?:n[uú]m[eé]ro de )?"
-            r"(?:t[eé]l[eé](?:ph|f)on(?:o|e|nummer)?|telefoonnummer|(?:handy|fax)nummer|durchwahl)\b",
+            r"(?:t[eé]l[eé](?:ph|f)on(?:o|e|nummer)?|telefoonnummer|(?:handy|fax)nummer|durchwahl)\b(?!-)",
             _PHONE,
         ),
         (rf"{_IS_ASKED}(?:e-?mail(?: address)?)\b", _MAIL),
-        (rf"{_IS_ASKED_ELSEWHERE}(?:e-?mail(?:-?adress?e)?|courriel|correo(?: electr[oó]nico)?)\b", _MAIL),
+        (rf"{_IS_ASKED_ELSEWHERE}(?:e-?mail(?:-?adress?e)?|courriel|correo(?: electr[oó]nico)?)\b(?!-)", _MAIL),
         (rf"{_IS_ASKED}(?:web ?site|url|web address|home ?page)\b", r"https?://|\bwww\.|\w\.[a-z]{2,}\b"),
         (
             r"^(?:(?:at|by|from|until|till) )?what time (?!(?:of|zones?|frames?|spans?|limits?)\b)",

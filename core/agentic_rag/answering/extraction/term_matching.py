@@ -6,6 +6,7 @@ but for characters that NFKC would change.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from agentic_rag.language.counterparts import is_done_to
 
 _FIRST_IDEOGRAPH = "\u2e80"
 _SHORT_STEM = 3
+_LOST_E = re.compile(r"[^eoy]e$")
+"""The e of "make", which "making" drops: "seeing" and "dyeing" keep theirs."""
 _SHORT_ENDINGS = frozenset(("", "s", "es", "ed", "d", "ing", "'s", "’s"))
 _INFLECTING = "s es d ed ing ings e y ies ied ying er ers est ier iest iness 's ’s"
 _DERIVED = (
@@ -81,7 +84,7 @@ class QuestionTerm:
     @property
     def opening(self) -> str:
         """What all its forms begin with, but for `forms`: the root without an e that inflection drops."""
-        may_lose = self.root == self.stem and len(self.root) >= _SHORT_STEM and self.root.endswith("e")
+        may_lose = self.root == self.stem and len(self.root) >= _SHORT_STEM and _LOST_E.search(self.root) is not None
         return self.root[:-1] if may_lose else self.root
 
 

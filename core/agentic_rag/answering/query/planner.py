@@ -35,7 +35,7 @@ _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = tuple(
             r"\bwhat (?:is|was|are|were) the (?:\w+[ -]){0,4}(?:number|amount|percentage|share|rate|cost|price|revenue|"
             r"capacity|height|length|width|weight|limit|speed|temperature|diameter|total|size|depth|pressure|power|"
             r"duration|distance|threshold|torque|budget|income|margin|interval|ratio|population|elevation|altitude|age|"
-            r"fee|rent|deposit|salary)\b|"
+            r"(?:fee|rent|deposit|salary)(?! (?:for\W*$|\w+ (?:is )?(?:called|named))))\b|"
             r"\b(?:what|which) (?:\w+[ -]){0,2}(?:percentage|share|voltage|pressure|temperature|speed|height|level|"
             r"weight|price|mark|limit|rate|number|amount)\b|\bwhat (?:does|did|do|would|will) (?:.{3,120} |it )cost\b",
         ),

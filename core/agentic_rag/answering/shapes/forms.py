@@ -200,7 +200,7 @@ def _definition_of(term: str, table: WordTable | None) -> re.Pattern[str]:
         said = rf" (?:(?:is|are|was|were) {_NOT_DONE}|(?:means?|refers? to|denotes?|stands? for|describes?)\b)"
     else:
         said = table.defining if table.has_ideographs else f" {table.defining}"
-    row = rf"^(?:\| )?{term} \||" if _CODE.fullmatch(term.removesuffix("s?")) else ""
+    row = rf"^(?:\| )?{term} \||" if _CODE.fullmatch(term.removesuffix("s?").replace("\\", "")) else ""
     return re.compile(
         rf"^(?:[-*+•] +)?{named}(?P<entry>[.:][*_]* |[*_]* [–—-] |[*_]*:)|{row}"
         rf"(?:^|\b){named}{said}|"

@@ -162,11 +162,11 @@ _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
         ),
         (
             _pole(r"\bdeposit|\bsecurity\b"),
-            _pole(r"\brent(?:s|ed|al)?\b"),
             _pole(r"\bfines?\b|\bpenalt(?:y|ies)\b"),
             _pole(r"\bdiscounts?\b|\breduc\w+"),
             _pole(
-                r"\bcosts?\b|\bpric|\bfees?\b|\bcharg|\bpa(?:y|id|ys)\b|\brates?\b|\bpremium", r"\bcosts?\b|\bprice\b"
+                r"\bcosts?\b|\bpric|\bfees?\b|\bcharg|\bpa(?:y|id|ys)\b|\brates?\b|\bpremium|\brent(?:s|ed|al)?\b",
+                r"\bcosts?\b|\bprice\b",
             ),
             _pole(
                 r"\b(?:at least|up to|limit\w*|cover(?:s|ed)?|insured) (?:for |of |to )?"
