@@ -72,6 +72,20 @@ def test_a_system_on_a_disk_that_is_nearly_full_is_looked_at_all_the_same(
 
     assert checks["home"].code == "STORAGE_FULL"
     assert (checks["system"].status, "no worker is running" in checks["system"].detail) == ("ok", True)
+    assert checks["blobs"].status == "ok"
+
+
+def test_blobs_that_are_not_there_do_not_hide_whether_workers_run(
+    migrated_database: str, redis_url: str, tmp_path: Path
+) -> None:
+    places = {"AGENTIC_RAG_HOME": str(tmp_path), "DATABASE_URL": migrated_database, "REDIS_URL": redis_url}
+    settings = load_settings({**places, "RAG_EMBEDDER": "deterministic"}, dotenv=tmp_path / "none")
+    (tmp_path / "blobs").write_bytes(b"no folder")
+
+    checks = {check.name: check for check in asyncio.run(examine(Wiring(), settings))}
+
+    assert (checks["system"].status, "no worker is running" in checks["system"].detail) == ("ok", True)
+    assert (checks["blobs"].status, checks["blobs"].code) == ("failed", "NOT_FOUND")
 
 
 async def _raise_version(database_url: str) -> None:

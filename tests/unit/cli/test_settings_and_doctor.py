@@ -37,7 +37,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_cli.commands.operations import doctor
-from agentic_rag_cli.commands.operations.check import Check, ok
+from agentic_rag_cli.commands.operations.check import Check, judge_silence, ok
 from agentic_rag_cli.commands.operations.doctor import (
     check_port,
     check_postgres,
@@ -45,12 +45,10 @@ from agentic_rag_cli.commands.operations.doctor import (
     check_redis,
     judge_clock,
     judge_redis,
-    judge_silence,
-    judge_workers,
-    tell_workers,
 )
 from agentic_rag_cli.commands.operations.embedded_servers import find_server
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_blobs, try_redis
+from agentic_rag_cli.commands.operations.system_check import judge_workers, tell_workers
 
 
 def test_config_shows_every_variable_and_masks_secrets() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -17,22 +16,30 @@ from agentic_rag.embedded.loopback import is_free
 from agentic_rag.jobs.redis_address import CLUSTER_REFUSED
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag.kernel.formatting import format_count
 from agentic_rag.settings import Settings, SettingsInvalid, hide_secrets
 from agentic_rag.settings.addresses import Neo4jAddress
 from agentic_rag_cli.client.access import server_url
-from agentic_rag_cli.commands.operations.check import DEGRADED, FAILED, OK, SKIPPED, Check, failure, ok
+from agentic_rag_cli.commands.operations.check import (
+    ANSWER_SECONDS,
+    DEGRADED,
+    FAILED,
+    OK,
+    SKIPPED,
+    Check,
+    attempt,
+    failure,
+    ok,
+)
 from agentic_rag_cli.commands.operations.embedded_servers import postgres_address, redis_address
-from agentic_rag_cli.commands.operations.store_writes import check_home, try_blobs, try_postgres, try_redis
-from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode
+from agentic_rag_cli.commands.operations.store_writes import check_home, try_postgres, try_redis
+from agentic_rag_cli.commands.operations.system_check import check_system
+from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
     import asyncpg
-
-    from agentic_rag.jobs.workers import WorkerRecord
 
 
 _SUPPORTED_PYTHON = ((3, 11), (3, 12))
@@ -41,11 +48,8 @@ _LEAST_REDIS = (7, 0)
 _MENDED_REDIS = {"Redis": (7, 4), "Valkey": (7, 2)}
 """The oldest versions that their makers still mend, as of November 2026."""
 _LEAST_NEO4J = 5
-_ANSWER_SECONDS = 5
 _CLOCKS_APART = timedelta(seconds=5)
 """A time service keeps machines within a tenth of a second; a busy machine answers later than that."""
-_BUSY = 2
-"""Processes that run or wait to, by core, from which on a check that does not end says nothing of the servers."""
 
 _VECTOR = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
@@ -94,11 +98,9 @@ async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> li
         checks.append(await check_neo4j(settings.stores.neo4j))
     reachable = all(check.status in (OK, DEGRADED) for check in checks if check.name not in ("port", "python", "home"))
     if database_url and redis_url:
-        checks.append(
-            await check_system(wiring, settings.change(stores={"database_url": database_url, "redis_url": redis_url}))
-            if reachable
-            else Check("system", SKIPPED, "mend the failed checks first")
-        )
+        reached = settings.change(stores={"database_url": database_url, "redis_url": redis_url})
+        skipped = [Check("system", SKIPPED, "mend the failed checks first")]
+        checks += await check_system(wiring, reached) if reachable else skipped
     return checks
 
 
@@ -116,7 +118,7 @@ def check_ignored_settings(settings: Settings) -> Check:
     return Check("settings", DEGRADED, " ".join(settings.warnings), "SETTING_REMOVED", remedy)
 
 
-def check_port(settings: Settings, answer_seconds: float = _ANSWER_SECONDS) -> Check:
+def check_port(settings: Settings, answer_seconds: float = ANSWER_SECONDS) -> Check:
     """The server's port is free, or our own server uses it."""
     port = settings.server.port
     if port == 0 or is_free(port):
@@ -153,7 +155,7 @@ async def check_embedder(settings: Settings) -> Check:
 
     headers = {"Authorization": f"Bearer {settings.models.openai_api_key}"}
     try:
-        async with httpx2.AsyncClient(timeout=_ANSWER_SECONDS, trust_env=False) as client:
+        async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
             response = await client.get(f"{settings.models.openai_base_url.rstrip('/')}/models", headers=headers)
     except httpx2.TransportError as error:
         return failure(
@@ -192,7 +194,7 @@ async def check_postgres(database_url: str) -> list[Check]:
     import asyncpg
 
     try:
-        connection = await asyncpg.connect(_plain(database_url), timeout=_ANSWER_SECONDS)
+        connection = await asyncpg.connect(_plain(database_url), timeout=ANSWER_SECONDS)
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         remedy = "Start the server, correct DATABASE_URL, or unset it to use the embedded server."
         return [failure("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
@@ -202,7 +204,7 @@ async def check_postgres(database_url: str) -> list[Check]:
         checks.append(judge_clock(before, there, datetime.now(UTC)))
     finally:
         await connection.close()
-    return [*checks, await _attempt("migrations", lambda: _migrations(database_url))]
+    return [*checks, await attempt("migrations", lambda: _migrations(database_url))]
 
 
 def judge_clock(before: datetime, there: datetime, after: datetime) -> Check:
@@ -264,7 +266,7 @@ async def check_redis(redis_url: str) -> Check:
 
     remedy = "Start the server, correct REDIS_URL, or unset it to use the embedded server."
     try:
-        async with redis_client(redis_url, _ANSWER_SECONDS) as client:
+        async with redis_client(redis_url, ANSWER_SECONDS) as client:
             server = await client.info("server")
             if server.get("redis_mode") == "cluster":
                 return failure("redis", "REDIS_CLUSTER", "a node of a cluster", f"{CLUSTER_REFUSED}.")
@@ -295,9 +297,9 @@ async def check_neo4j(address: Neo4jAddress) -> Check:
     auth = (address.user, address.password) if address.password else None
     try:
         async with neo4j.AsyncGraphDatabase.driver(
-            address.uri, auth=auth, connection_timeout=_ANSWER_SECONDS, telemetry_disabled=True
+            address.uri, auth=auth, connection_timeout=ANSWER_SECONDS, telemetry_disabled=True
         ) as driver:
-            found = str((await asyncio.wait_for(driver.get_server_info(), _ANSWER_SECONDS)).agent)
+            found = str((await asyncio.wait_for(driver.get_server_info(), ANSWER_SECONDS)).agent)
     except neo4j.exceptions.AuthError as error:
         remedy = "Correct the login in NEO4J_URI (bolt://USER:PASSWORD@HOST)."
         return Check("neo4j", DEGRADED, str(error), "GRAPH_LOGIN_REFUSED", remedy)
@@ -309,60 +311,6 @@ async def check_neo4j(address: Neo4jAddress) -> Check:
     if not version.split(".")[0].isdigit() or int(version.split(".")[0]) < _LEAST_NEO4J:
         return Check("neo4j", DEGRADED, found, "NEO4J_TOO_OLD", f"Use Neo4j {_LEAST_NEO4J}.26 or newer.")
     return ok("neo4j", version)
-
-
-async def check_system(wiring: Wiring, settings: Settings) -> Check:
-    """The whole system starts: roles, schema, blobs."""
-
-    async def wire() -> Check:
-        async with wiring.system(settings) as system:
-            silence = timedelta(seconds=2 * settings.jobs.lease_seconds)
-            leads, workers = await system.worker_running(), await system.workers()
-            await try_blobs(system.container)
-            return judge_workers(leads, workers, system.container.clock.now() - silence)
-
-    return await _attempt("system", wire)
-
-
-def judge_workers(leads: bool, workers: Sequence[WorkerRecord], silent_since: datetime) -> Check:
-    """What is said of a system that starts. Without a worker it is well, unless the last of them died."""
-    right = "database role and wiring are right, the blob store takes writes"
-    leader = "a worker leads" if leads else "no worker is running"
-    told = "; ".join([right, leader, *tell_workers(workers, silent_since)])
-    left = [one.seen_at for one in workers if one.ended_at is None]
-    if leads or not left or max(left) >= silent_since:
-        return ok("system", told)
-    remedy = "Start `rag worker`, or `rag up`: documents wait. The log of the one that died may say why."
-    return Check("system", DEGRADED, told, "WORKERS_DIED", remedy)
-
-
-def tell_workers(workers: Sequence[WorkerRecord], silent_since: datetime) -> list[str]:
-    """The workers that run, and those of the last day that died: not seen since then, and not ended."""
-    left = [(one.identity, one.seen_at) for one in workers if one.ended_at is None]
-    run = [f"{one.host}:{one.pid} ({one.slots} slots)" for one, seen_at in left if seen_at >= silent_since]
-    died = [f"{one.host}:{one.pid}" for one, seen_at in left if seen_at < silent_since]
-    told = [(run, "seen"), (died, "died in the last day")]
-    return [f"{format_count(len(names), 'worker')} {what}: {', '.join(names)}" for names, what in told if names]
-
-
-async def _attempt(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
-    try:
-        return await asyncio.wait_for(check(), 4 * _ANSWER_SECONDS)
-    except PRODUCT_ERRORS as error:
-        return failure(name, error.code, getattr(error, "reason", "") or "refused", error.message)
-    except TimeoutError:
-        return judge_silence(name, os.getloadavg()[0], os.cpu_count() or 1)
-
-
-def judge_silence(name: str, load: float, cores: int) -> Check:
-    """What a check means that did not end: of servers that answered before, on a machine with more to do than cores, it
-    says nothing.
-    """
-    seconds = 4 * _ANSWER_SECONDS
-    if load <= _BUSY * cores:
-        return failure(name, "TIMEOUT", f"no answer within {seconds} s", "See the logs of the servers.")
-    told = f"no answer within {seconds} s from a machine with a load of {load:.0f} on {format_count(cores, 'core')}"
-    return Check(name, DEGRADED, told, "MACHINE_BUSY", "Run `rag doctor` again when the machine has less to do.")
 
 
 def _plain(database_url: str) -> str:

@@ -1,0 +1,55 @@
+"""What `rag doctor` says of the whole system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag.settings import Settings
+from agentic_rag_cli.commands.operations.check import DEGRADED, FAILED, Check, attempt, ok
+from agentic_rag_cli.commands.operations.store_writes import try_blobs
+from agentic_rag_cli.wiring import Wiring
+
+if TYPE_CHECKING:
+    from agentic_rag.jobs.workers import WorkerRecord
+
+
+async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
+    """The whole system starts (roles, schema) and has workers; its blob store keeps what is written."""
+
+    async def look_at_workers() -> Check:
+        async with wiring.system(settings) as system:
+            silence = timedelta(seconds=2 * settings.jobs.lease_seconds)
+            leads, workers = await system.worker_running(), await system.workers()
+            return judge_workers(leads, workers, system.container.clock.now() - silence)
+
+    async def look_at_blobs() -> Check:
+        async with wiring.system(settings) as system:
+            await try_blobs(system.container)
+        return ok("blobs", "the blob store takes writes")
+
+    started = await attempt("system", look_at_workers)
+    return [started] if started.status == FAILED else [started, await attempt("blobs", look_at_blobs)]
+
+
+def judge_workers(leads: bool, workers: Sequence[WorkerRecord], silent_since: datetime) -> Check:
+    """What is said of a system that starts. Without a worker it is well, unless the last of them died."""
+    right = "database role and wiring are right"
+    leader = "a worker leads" if leads else "no worker is running"
+    told = "; ".join([right, leader, *tell_workers(workers, silent_since)])
+    left = [one.seen_at for one in workers if one.ended_at is None]
+    if leads or not left or max(left) >= silent_since:
+        return ok("system", told)
+    remedy = "Start `rag worker`, or `rag up`: documents wait. The log of the one that died may say why."
+    return Check("system", DEGRADED, told, "WORKERS_DIED", remedy)
+
+
+def tell_workers(workers: Sequence[WorkerRecord], silent_since: datetime) -> list[str]:
+    """The workers that run, and those of the last day that died: not seen since then, and not ended."""
+    left = [(one.identity, one.seen_at) for one in workers if one.ended_at is None]
+    run = [f"{one.host}:{one.pid} ({one.slots} slots)" for one, seen_at in left if seen_at >= silent_since]
+    died = [f"{one.host}:{one.pid}" for one, seen_at in left if seen_at < silent_since]
+    told = [(run, "seen"), (died, "died in the last day")]
+    return [f"{format_count(len(names), 'worker')} {what}: {', '.join(names)}" for names, what in told if names]
