@@ -27,7 +27,9 @@ SCALING = ROOT / "deploy" / "helm" / "agentic-rag" / "templates" / "scaling.yaml
 NAME = re.compile(r"\b(?:rag|process)_[a-z_]+(?:\{[^}]*\})?")
 LABEL = re.compile(r"(\w+)\s*(?:=~|!=|!~|=)")
 OF_SCRAPES = {"job", "instance", "le"}
-OF_PROCESSES = {"process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds"}
+OF_PROCESSES = {
+    *("process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds", "process_start_time_seconds"),
+}
 
 OPERATORS_FAULT = re.compile(r"\b(Misconfigured|DependencyUnavailable)\(")
 NO_FIELD_ENDS_WITH = {
