@@ -93,6 +93,14 @@ def test_a_size_lies_within_the_bounds_that_are_told(question: str, text: str, i
     assert is_of_other_size(question, [said], [passage(1, "Notes", text)]) is is_other
 
 
+def test_a_time_that_is_asked_for_is_no_bound_of_one_that_the_question_names() -> None:
+    text = "The deposit is paid back in 5 to 10 days."
+    said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    near = [passage(1, "Notes", text)]
+    assert not is_of_other_size("When is the deposit for a hire of 3 days paid back?", [said], near)
+    assert is_of_other_size("What is paid back for a hire of 3 days?", [said], near)
+
+
 def test_rows_of_other_sizes_are_left_out_where_one_holds_the_size() -> None:
     lifts = passage(1, "Lifts", "Lift up to 10 m | 310 | EUR\nLift 10 to 13 m | 420 | EUR\nWash | 8 | EUR")
     assert rows_of_other_size("What is a lift of a 12 metre boat?", [lifts]) == {(1, 0)}

@@ -23,6 +23,14 @@ _NUMBERED = re.compile(
     r"(?P<number>[A-Z]{0,3}-?\d[\w./-]*?)(?=[\s?!,;:)\]\"”’']|[.](?:\s|$)|$)(?![.,]\d)(?! ?%)(?: (?P<next>[\w’'-]+))?"
 )
 """A word, the number behind it, and the word behind that."""
+_TIMES = frozenset({"minute", "hour", "day", "week", "month", "year"})
+_TIME_ASKED = re.compile(
+    r"\b(?:when|how (?:long|soon|often|old)|how many (?:minutes|hours|days|weeks|months|years)|what age|wann|"
+    r"wie (?:lange|oft|alt)|wie ?viele (?:minuten|stunden|tage|wochen|monate|jahre)|quand|"
+    r"combien de (?:temps|fois|jours|semaines|mois)|quel âge|"
+    r"cuándo|cuánto tiempo|cuántos (?:días|meses|años)|cuántas (?:veces|semanas|horas))\b",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -43,7 +51,7 @@ def is_of_other_size(question: str, sentences: Sequence[DraftSentence], passages
     """
     return any(
         _lies_outside(size, list(map(list, map(sizes_of, texts_of(all_quotes(sentences), passages)))))
-        for size in sizes_of(question)
+        for size in _asked_sizes(question)
     )
 
 
@@ -51,7 +59,7 @@ def rows_of_other_size(question: str, passages: Sequence[Passage]) -> ExcludedSp
     """Where rows begin that tell of what lies within other bounds than the size that a question names, in passages with
     a row whose bounds it lies within.
     """
-    asked = list(sizes_of(question))
+    asked = list(_asked_sizes(question))
     found: set[tuple[int, int]] = set()
     for passage in passages if asked else ():
         text = passage.chunk.text
@@ -66,6 +74,12 @@ def rows_of_other_size(question: str, passages: Sequence[Passage]) -> ExcludedSp
             if len(outside) < len(bounded):
                 found |= outside
     return frozenset(found)
+
+
+def _asked_sizes(question: str) -> Iterator[Size]:
+    """The sizes that a question names, but for times where it asks for one: what answers it has such a unit."""
+    asks_time = _TIME_ASKED.search(question) is not None
+    return (one for one in sizes_of(question) if not (asks_time and one.unit in _TIMES))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -37,6 +37,7 @@ from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import is_row
 from agentic_rag.language.words.contrasts import asked_poles
+from agentic_rag.language.words.measures import MEASURED
 from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -45,6 +46,8 @@ _WORD = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
 _PART_OF_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _ELIDED = frozenset("cdjlmnst")
 """What an apostrophe leaves of an article or a preposition: "d'un"."""
+_OF_A_THING = frozenset({"of", "for"})
+"""Right behind a noun texts have one for the other: the list of the juniors, a list for the juniors."""
 _PAUSE = re.compile(r"[,;:.!?()|\n–—\"“]")
 _AUXILIARIES = frozenset({"may", "can", "cannot", "must", "will", "should", "shall", "is", "are", "was", "were"})
 _PRONOUNS = frozenset({"i", "we", "you", "they", "he", "she", "it", "there"})
@@ -333,8 +336,10 @@ def _has_other_behind(pair: _Pair, said: str, words: Sequence[_Word], place: int
     """The same of words that a preposition joins: the meals for visitors, not for children."""
     if pair.comes_first:
         return False
+    joining = pair.between[0].low
     for at in range(place + 1, len(words)):
-        if words[at].low != pair.between[0].low:
+        is_other_of = at == place + 1 and {joining, words[at].low} == _OF_A_THING
+        if words[at].low != joining and not is_other_of:
             continue
         last = next((other for other in range(at + 1, len(words)) if not words[other].is_function), None)
         if last is not None and words[last].is_other and not _PAUSE.search(said, words[at].end, words[last].start):
@@ -382,7 +387,7 @@ def _words_of(text: str, part: Subquery, table: WordTable | None) -> list[_Word]
 
 
 def _says_how(word: str, table: WordTable | None) -> bool:
-    """True for a word that says how is asked rather than about what."""
+    """True for a word that says how is asked rather than about what; units do."""
     if table is None:
-        return not ASKING_WORDS.isdisjoint(terms_of(word))
+        return not ASKING_WORDS.isdisjoint(terms_of(word)) or MEASURED.search(f"1 {word}") is not None
     return table.stem(word) in table.asking_stems or word in table.asking_stems

@@ -1,4 +1,4 @@
-"""Sizes that a text names with a unit: 12 metres, 10 to 13 m, up to 25 t, over six weeks. English, German, French and
+"""Sizes that a text names with a unit: 12 metres, 10 to 13 m, up to 25 t, over 6 weeks. English, German, French and
 Spanish.
 """
 
