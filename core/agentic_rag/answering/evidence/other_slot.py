@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import pairwise, takewhile
-from operator import or_
 
 from agentic_rag.answering.evidence.numbered_names import is_of_other_number, is_of_other_size
 from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
@@ -236,7 +234,9 @@ def are_steps_of_another(part: Subquery, sentences: Sequence[DraftSentence], pas
     table = table_of(part.text)
     asked = _words_of(part.text, part, table)
     masks = {one.mask for one in asked if one.mask and not _says_how(one.low, table)}
-    wanted = reduce(or_, masks, 0)
+    wanted = 0
+    for one in masks:
+        wanted |= one
     if part.answer_type in VALUES:
         return False
     for quote in (one for one in all_quotes(sentences) if one.kind is UnitKind.LIST):
@@ -338,7 +338,7 @@ def _has_other_behind(pair: _Pair, said: str, words: Sequence[_Word], place: int
         return False
     joining = pair.between[0].low
     for at in range(place + 1, len(words)):
-        is_other_of = at == place + 1 and {joining, words[at].low} == _OF_A_THING
+        is_other_of = at == place + 1 and frozenset({joining, words[at].low}) == _OF_A_THING
         if words[at].low != joining and not is_other_of:
             continue
         last = next((other for other in range(at + 1, len(words)) if not words[other].is_function), None)
