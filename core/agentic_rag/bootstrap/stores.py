@@ -80,6 +80,7 @@ class StoreParts(KernelParts):
         database = self._database_on(self._pool, self._residents, self.replica)
         self.memory.holds(database.drop)
         self.memory.is_used_by(database.settle)
+        self._owned(database.heads)
         return database
 
     @cached_property

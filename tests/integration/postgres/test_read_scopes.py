@@ -4,13 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
+import asyncpg
 import pytest
 from tests.contract.backends import Backend
 from tests.integration.postgres.statements import WatchedPool
 
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.bootstrap import Container
 from agentic_rag.documents.document import DocumentFilter, document_id_for
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_migrations import HEAD
@@ -161,3 +166,24 @@ async def test_whoever_drops_a_workspace_waits_for_a_head_that_is_read_meanwhile
 
     assert not done
     assert head is not None
+
+
+async def test_the_end_of_a_process_does_not_wait_for_a_head_that_requests_share(
+    stores: Backend, migrated_url: str, redis_url: str, tmp_path: Path
+) -> None:
+    places = {"DATABASE_URL": migrated_url, "REDIS_URL": redis_url, "AGENTIC_RAG_HOME": str(tmp_path)}
+    container = Container(load_settings(places, dotenv=tmp_path / "none"))
+    workspace = await stores.workspace()
+    assert await container.database.head(workspace) is not None
+    holder = await asyncpg.connect(migrated_url)
+    try:
+        async with holder.transaction():
+            await holder.execute("LOCK TABLE rag_workspaces")
+            first, sharing = (asyncio.create_task(container.database.head(workspace)) for _ in range(2))
+            await asyncio.sleep(0.2)
+            first.cancel()
+            await asyncio.wait_for(container.aclose(), 10)
+            with pytest.raises(DependencyUnavailable):
+                await sharing
+    finally:
+        await holder.close()

@@ -198,7 +198,8 @@ class PostgresDatabase:
         self._graph = graph
         self._residents = residents
         self._headers = RememberedHeaders()
-        self._heads = CorpusHeads(pool, self._scopes, self._headers)
+        self.heads = CorpusHeads(pool, self._scopes, self._headers)
+        """To be closed before the pool."""
         self._reading = Turnstile()
 
     @asynccontextmanager
@@ -253,7 +254,7 @@ class PostgresDatabase:
     def drop(self, workspace: WorkspaceRef | None) -> None:
         """Hold nothing of the workspace any more, or nothing at all."""
         self._headers.drop(workspace)
-        self._heads.drop(workspace)
+        self.heads.drop(workspace)
         self._cache.drop(workspace)
         if self._residents is not None:
             self._residents.drop(workspace)
@@ -269,7 +270,7 @@ class PostgresDatabase:
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         with self._reading.inside():
-            return await self._heads.read(workspace, readers)
+            return await self.heads.read(workspace, readers)
 
     async def _scope(
         self, connection: PostgresConnection, workspace: WorkspaceRef, readers: ReadIdentity, row: Row
@@ -332,7 +333,7 @@ class PostgresDatabase:
                 )
 
     async def aclose(self) -> None:
-        await self._heads.aclose()
+        await self.heads.aclose()
         await self._pool.aclose()
 
 
