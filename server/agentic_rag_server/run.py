@@ -62,6 +62,9 @@ def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> 
         # Compressed replies would let who sees their sizes guess what stands in them; and each connection would hold
         # a window of memory.
         ws_per_message_deflate=False,
+        # Whoever sends X-Forwarded-For chooses what it says: the audit log and the slowing of wrong credentials go by
+        # the connection.
+        proxy_headers=False,
         lifespan="on",
         log_config=None,
         access_log=False,

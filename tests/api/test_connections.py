@@ -68,8 +68,8 @@ class Door:
 
 
 @asynccontextmanager
-async def opened(limits: ConnectionLimits = QUICK) -> AsyncIterator[Door]:
-    container = Container()
+async def opened(limits: ConnectionLimits = QUICK, container: Container | None = None) -> AsyncIterator[Door]:
+    container = container or Container()
     with listen("127.0.0.1", 0) as listener:
         server = build_server(container, limits)  # pyright: ignore[reportArgumentType]
         serving = asyncio.create_task(server.serve(sockets=[listener]))
