@@ -12,6 +12,7 @@ import httpx2
 
 from agentic_rag.embedded.loopback import free_port
 from tests.chaos.ground import TOKEN, Servers, new_ground, until
+from tests.modest_login import modest_login
 from tests.programs import Program
 
 
@@ -31,13 +32,16 @@ class Served:
 
 @asynccontextmanager
 async def running_server(servers: Servers, **more: str) -> AsyncIterator[Served]:
-    """`rag serve` with settings of its own; stopped at the end."""
+    """`rag serve` with settings of its own and a login as production demands it; stopped at the end."""
     port = free_port()
-    async with new_ground(servers, AGENTIC_RAG_PORT=str(port), **more) as ground:
+    async with (
+        new_ground(servers, AGENTIC_RAG_PORT=str(port), **more) as ground,
+        modest_login(ground.database_url) as login,
+    ):
         with (ground.home / "serve.log").open("ab") as log:
             process = Program(
                 [sys.executable, "-m", "agentic_rag_cli", "serve"],
-                env=ground.environment(),
+                env=ground.environment(DATABASE_URL=login),
                 stdout=log,
                 stderr=log,
                 cwd=ground.home,

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
 from tests.builders import entities_of
 from tests.contract.backends import Backend
+from tests.modest_login import modest_login
 
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
@@ -215,19 +215,10 @@ async def test_the_check_refuses_a_superuser_and_the_owner(migrated_url: str, ro
 
 
 async def test_production_refuses_a_login_that_may_become_the_owner(migrated_url: str) -> None:
-    name, password = f"login_{uuid4().hex[:8]}", uuid4().hex
-    server = await asyncpg.connect(migrated_url)
-    await server.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}'")
-    await server.execute(f"GRANT rag_app, rag_dispatcher TO {name} WITH INHERIT FALSE, SET TRUE")
-    host = urlsplit(migrated_url).netloc.rpartition("@")[2]
-    modest = urlunsplit(urlsplit(migrated_url)._replace(netloc=f"{name}:{password}@{host}"))
-    try:
+    async with modest_login(migrated_url) as modest:
         with pytest.raises(Misconfigured, match="AGENTIC_RAG_OWNER_DATABASE_URL") as refused:
             await check_as(migrated_url, "rag_app", refuses_owners=True)
         await check_as(modest, "rag_app", refuses_owners=True)
-    finally:
-        await server.execute(f"DROP OWNED BY {name}; DROP ROLE {name}")
-        await server.close()
 
     assert refused.value.code == "DATABASE_ROLE_TOO_STRONG"
 
