@@ -132,12 +132,12 @@ class MemoryJobStore:
         return {one for one, held in known.items() if state is not None and state.lists(held, scope)}
 
     async def cancel_crawls(self, workspace_id: UUID | None) -> int:
-        """Cancel unfinished crawls of one workspace; how many. Nothing here asks for those of all."""
-        if workspace_id is None:
-            return 0
+        """Cancel unfinished crawls of one workspace, or (None) of all; how many."""
         unfinished = [
             stored
-            for stored in self._all(WorkspaceRef(self._org_id, workspace_id))
+            for workspace in self._working.states
+            if workspace.org_id == self._org_id and workspace_id in (None, workspace.workspace_id)
+            for stored in self._all(workspace)
             if stored.job.kind is JobKind.CRAWL and stored.job.state in _UNFINISHED
         ]
         for stored in unfinished:

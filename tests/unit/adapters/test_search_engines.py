@@ -82,6 +82,39 @@ async def test_serpapi_sends_its_key_and_reads_organic_results(web: Web) -> None
     assert b"api_key=KEY" in web.requests[-1]
 
 
+async def test_brave_is_sent_its_key_as_a_header_and_its_web_results_are_read(web: Web) -> None:
+    row = {"url": "https://a.example/1", "title": "A", "description": "said", "page_age": "2026-11-01T08:00:00"}
+    elsewhere = {"url": "https://news.example/1", "title": "no page of the web part"}
+    web.pages["/res/v1/web/search"] = found({"web": {"results": [row, "no row"]}, "news": {"results": [elsewhere]}})
+    plain = parse_engine("searxng://api.search.brave.com")
+    assert plain is not None
+
+    async def dial(at: str, port: int, timeout: float) -> httpcore2.AsyncNetworkStream:
+        return await httpcore2.AnyIOBackend().connect_tcp("127.0.0.1", web.plain_port, timeout=timeout)
+
+    unsealed = EngineAddress("brave", plain.scheme, plain.host, 80, key="KEY", is_own=True)
+    ask = open_engine(unsealed, lambda one: EngineClient(one, web.resolve, dial))
+
+    results = await ask(SearchRequest("wave limit", "de-AT", SearchFilters(days=7)))
+
+    request, *headers = web.requests[-1].split(b"\r\n")
+    path, _, query = request.split()[1].decode().partition("?")
+    assert results == (SearchResult("https://a.example/1", "A", "said", "2026-11-01T08:00:00"),)
+    assert b"x-subscription-token: key" in [one.lower() for one in headers]
+    assert b"KEY" not in request
+    assert (path, {name: one for name, [one] in parse_qs(query).items()}) == (
+        "/res/v1/web/search",
+        {
+            "q": "wave limit",
+            "count": "20",
+            "text_decorations": "0",
+            "search_lang": "de",
+            "country": "AT",
+            "freshness": "pw",
+        },
+    )
+
+
 async def test_a_key_may_stand_in_a_file(web: Web, tmp_path: Path) -> None:
     web.pages["/res/v1/web/search"] = found({"web": {"results": [{"url": "https://a.example/1"}]}})
     (tmp_path / "key").write_text("SECRET\n")

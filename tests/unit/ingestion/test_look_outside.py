@@ -1,0 +1,151 @@
+"""The look outside of a run: what it does when nothing comes in time, without leave, and what it says of a page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+import pytest
+from tests.gate.from_the_web import Asked, Worker, fill_workspace
+from tests.gate.simulated_web import SITE, fact
+from tests.gate.web_ground import CrawledWorkspace
+
+from agentic_rag.answering.outside import OutsideReport, OutsideRequest
+from agentic_rag.answering.question import AnswerOptions
+from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
+from agentic_rag.ingestion.web.read_pages import ReadPages
+from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
+from agentic_rag.jobs.job import JobRef, QueueName
+from agentic_rag.models.billing.limits import SpendingLimits
+from agentic_rag.models.billing.usage import UsageKind
+from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.search import AskEngine, SearchFilters, SearchRequest, SearchResult
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.web_access import WebAccess
+
+FIRST, SECOND = (f"http://{SITE}/fact/{number}" for number in (1, 2))
+
+
+@dataclass
+class NobodyWorks:
+    """A queue that nobody reads."""
+
+    offered: list[JobRef] = field(default_factory=list[JobRef])
+
+    async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> None:
+        self.offered += refs
+
+
+async def name_first(request: SearchRequest) -> tuple[SearchResult, ...]:
+    return (SearchResult(FIRST),)
+
+
+async def look(
+    ground: CrawledWorkspace, request: OutsideRequest, ask: AskEngine = name_first, queue: object | None = None
+) -> OutsideReport:
+    search = SearchWeb(ground.database, ground.envelope, ground.telemetry, SearchEngine("simulated", ask))
+    working: object = queue or NobodyWorks()
+    looks = LookOutsideForRun(ground.database, search, ground.pages, ground.keep, working, ground.telemetry)  # type: ignore[arg-type]
+    async with asyncio.timeout(20):
+        return await looks(request)
+
+
+async def test_a_page_that_no_worker_reads_in_time_is_pending_and_the_report_partial() -> None:
+    ground = await CrawledWorkspace().open()
+    queue, began = NobodyWorks(), monotonic()
+
+    report = await look(ground, OutsideRequest(ground.workspace, (), (FIRST,), seconds=0.6), queue=queue)
+
+    assert (report.pages, report.ready, report.pending, report.is_partial, report.version) == (1, 0, 1, True, None)
+    assert len(queue.offered) == 1
+    # It waited for the worker, and no longer than it may.
+    assert 0.4 <= monotonic() - began < 10
+
+
+async def test_an_engine_that_never_answers_ends_with_the_share_of_the_time_for_fetching() -> None:
+    ground = await CrawledWorkspace().open()
+
+    async def never(request: SearchRequest) -> tuple[SearchResult, ...]:
+        await asyncio.Event().wait()
+        return ()
+
+    report = await look(ground, OutsideRequest(ground.workspace, ("tide",), seconds=0.3), never)
+
+    assert (report.refusals, report.pages, report.is_partial) == (("BUDGET",), 0, True)
+    assert ground.web.requests == []
+
+
+async def test_a_page_that_never_comes_leaves_what_came_before_it() -> None:
+    ground = await CrawledWorkspace().open()
+    fetch = ground.web.fetcher().fetch_if_new
+
+    async def fetch_if_new(url: str, validator: str = "") -> FetchedPage | None:
+        if url == SECOND:
+            await asyncio.Event().wait()
+        return await fetch(url, validator)
+
+    web, clock = ground.web, ground.store.clock
+    ground.pages = ReadPages(
+        fetch_if_new, web.listings().fetch, web.robots().fetch, ground.envelope, clock, SearchFilters()
+    )
+    request = OutsideRequest(ground.workspace, (), (FIRST, SECOND), seconds=2.0)
+    report = await look(ground, request, queue=Worker(ground))
+
+    assert (report.pages, report.ready, report.pending, report.refusals) == (1, 1, 0, ("BUDGET",))
+    assert report.version is not None
+
+
+@pytest.mark.parametrize("of_the_organisation", [True, False])
+async def test_without_leave_an_address_that_the_caller_wrote_is_not_asked(of_the_organisation: bool) -> None:
+    ground = await CrawledWorkspace().open()
+    async with ground.database.transaction(ground.workspace.org_id) as transaction:
+        if of_the_organisation:
+            await transaction.organisations.change(lambda before: before.with_flag(FeatureFlag.WEB_ACCESS, on=False))
+        else:
+            await transaction.workspaces.change_settings(
+                ground.workspace.workspace_id, lambda before: replace(before, web=WebAccess())
+            )
+
+    report = await look(ground, OutsideRequest(ground.workspace, (), (FIRST,), seconds=1.0))
+
+    assert report.refusals == ("WEB_REFUSED",)
+    assert ground.web.requests == []
+
+
+async def test_a_page_that_a_search_found_says_what_was_searched_for() -> None:
+    ground = await CrawledWorkspace().open()
+
+    await look(ground, OutsideRequest(ground.workspace, ("the tug of Brannvik",), seconds=0.6))
+
+    [kept] = (await ground.documents()).values()
+    assert (kept.provenance["search_query"], kept.provenance["crawl_depth"]) == ("the tug of Brannvik", "0")
+
+
+async def test_the_gates_decision_and_a_spent_envelope_are_told_with_the_run_and_its_trace() -> None:
+    ground = await fill_workspace()
+    spent = await ground.envelope.ceilings(ground.workspace)
+    most = 1 + next(one.used for one in spent if one.kind is UsageKind.PAGE)
+    async with ground.database.transaction(ground.workspace.org_id) as transaction:
+        await transaction.organisations.change(lambda before: replace(before, budget=SpendingLimits(day_pages=most)))
+    asked = Asked(ground)
+    ground.telemetry.events.clear()
+
+    run = await asked.ask(fact(1)[0], AnswerOptions())
+    await asked.recorder.aclose()
+
+    told = {one.name: one for one in ground.telemetry.events}
+    decided, refused = told["rag_directives_evaluated"], told["rag_web_refused"]
+    gate = run.answer.gate
+    assert {name: decided.fields[name] for name in ("run_id", "weights_version", "score", "plan_type")} == {
+        "run_id": str(run.run_id),
+        "weights_version": gate.weights_version,
+        "score": gate.score,
+        "plan_type": gate.plan_type,
+    }
+    named = dict(one.split("=") for one in str(decided.fields["contributions"]).split())
+    assert named == {one.name: f"{one.contribution:g}" for one in gate.contributions if one.contribution}
+    assert named
+    assert (refused.fields["run_id"], refused.fields["code"]) == (str(run.run_id), "WEB_BUDGET_SPENT")
+    assert None is not decided.trace_id == refused.trace_id

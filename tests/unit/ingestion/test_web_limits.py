@@ -1,0 +1,225 @@
+"""What bounds searches and crawls: the operator's hosts, bytes, time, pauses, and leave that is taken back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+import pytest
+from tests.gate.simulated_web import Answer, page, prose
+from tests.gate.web_ground import CrawledWorkspace
+
+from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.ingestion.web import crawl
+from agentic_rag.ingestion.web.crawl import CrawlWeb
+from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
+from agentic_rag.ingestion.web.read_pages import ReadPages
+from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
+from agentic_rag.jobs.job import JobRef
+from agentic_rag.kernel.errors import PolicyRefused
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.web.search import SearchFilters, SearchRequest, SearchResult
+from agentic_rag.web.url_policy import HostList
+from agentic_rag.workspaces.administer import Administer
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.web_access import WebAccess
+
+SHUT, WIDE = "shut.example.org", "wide.example.org"
+REAL_SLEEP = asyncio.sleep
+
+
+def filtered(ground: CrawledWorkspace, filters: SearchFilters) -> ReadPages:
+    """A reader whose client would go anywhere: what is refused, the reader refuses."""
+    web = ground.web
+    return ReadPages(
+        web.fetcher().fetch_if_new,
+        web.listings().fetch,
+        web.robots().fetch,
+        ground.envelope,
+        ground.store.clock,
+        filters,
+    )
+
+
+async def start(ground: CrawledWorkspace, *hosts: str) -> JobRef:
+    for host in hosts:
+        ground.web.pages[f"{host}/"] = page(host, prose(sum(host.encode())))
+    return await ground.crawler.start(
+        ground.workspace, CrawlRequest(tuple(f"http://{host}/" for host in hosts), depth=0), "user:ada"
+    )
+
+
+async def test_a_host_that_the_operator_left_out_is_not_crawled_and_its_robots_txt_is_not_asked_for() -> None:
+    ground = await CrawledWorkspace().open()
+    ref = await start(ground, SHUT)
+    pages = filtered(ground, SearchFilters(without=HostList((SHUT,))))
+    ground.crawler = replace(ground.crawler, pages=pages)
+
+    with pytest.raises(PolicyRefused) as refused:
+        await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{SHUT}/",)), "user:ada")
+    await ground.attempt(ref)
+
+    [ended] = (await ground.frontier(ref)).values()
+    assert (refused.value.code, ended.state, ended.code) == ("ADDRESS_REFUSED", PageState.REFUSED, "ADDRESS_REFUSED")
+    assert ground.web.requests == []
+
+
+async def test_a_page_that_moved_to_a_host_outside_the_operators_is_not_kept() -> None:
+    ground = await CrawledWorkspace().open()
+    moved = f"www.{WIDE}"
+    ref = await start(ground, WIDE, moved)
+    ground.web.pages[f"{moved}/"] = Answer(status="302 Found", headers=(f"Location: http://{WIDE}/",))
+    pages = filtered(ground, SearchFilters(hosts=HostList((moved,))))
+    ground.crawler = replace(ground.crawler, pages=pages)
+
+    await ground.attempt(ref)
+
+    assert {one.url: (one.state, one.code) for one in (await ground.frontier(ref)).values()} == {
+        f"http://{moved}/": (PageState.FAILED, "ADDRESS_REFUSED"),
+        f"http://{WIDE}/": (PageState.REFUSED, "ADDRESS_REFUSED"),
+    }
+    assert await ground.documents() == {}
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [SearchFilters(without=HostList((SHUT,))), SearchFilters(hosts=HostList((WIDE,)))],
+    ids=["without", "hosts"],
+)
+async def test_what_an_engine_names_outside_the_operators_hosts_is_no_result_whatever_was_asked(
+    filters: SearchFilters,
+) -> None:
+    ground = await CrawledWorkspace().open()
+
+    async def ask(request: SearchRequest) -> tuple[SearchResult, ...]:
+        return SearchResult(f"http://{SHUT}/"), SearchResult(f"http://{WIDE}/")
+
+    search = SearchWeb(ground.database, ground.envelope, ground.telemetry, SearchEngine("file", ask, filters))
+    found = await search.run(ground.workspace, SearchRequest("tide", filters=SearchFilters()))
+
+    assert [one.url for one in found.results] == [f"http://{WIDE}/"]
+    assert ground.web.requests == []
+
+
+async def test_a_crawl_ends_with_the_page_that_reaches_its_bytes() -> None:
+    ground = await CrawledWorkspace().open()
+    links = [f"/{number}" for number in range(5)]
+    bodies = {f"{WIDE}{link}": page(link, prose(at + 70)) for at, link in enumerate(links)}
+    ground.web.pages |= {f"{WIDE}/": page("Start", prose(60), links), **bodies}
+    sizes = [len(ground.web.pages[one].body) for one in (f"{WIDE}/", f"{WIDE}/0", f"{WIDE}/1")]
+    ref = await ground.crawl(CrawlRequest((f"http://{WIDE}/",), max_bytes=sum(sizes)))
+
+    read = [one for one in (await ground.frontier(ref)).values() if one.state is PageState.KEPT]
+    assert sorted(one.size for one in read) == sorted(sizes)
+    assert ground.web.page_requests == [f"{WIDE}/", f"{WIDE}/0", f"{WIDE}/1"]
+
+
+async def test_a_crawl_ends_with_the_page_after_which_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    ground = await CrawledWorkspace().open()
+    links = [f"/{number}" for number in range(5)]
+    ground.web.pages |= {f"{WIDE}{link}": page(link, prose(at + 70)) for at, link in enumerate(links)}
+    ground.web.pages[f"{WIDE}/"] = page("Start", prose(60), links)
+    # Each page takes two seconds.
+    monkeypatch.setattr(crawl, "monotonic", lambda: 2.0 * len(ground.web.page_requests))
+
+    ref = await ground.crawl(CrawlRequest((f"http://{WIDE}/",), max_seconds=5))
+
+    assert ground.web.page_requests == [f"{WIDE}/", f"{WIDE}/0", f"{WIDE}/1"]
+    states = [one.state for one in (await ground.frontier(ref)).values()]
+    assert (states.count(PageState.KEPT), states.count(PageState.PENDING)) == (3, 3)
+
+
+@dataclass
+class Pauses:
+    """Takes the place of sleeping. With `gather` nobody wakes before so many sleep."""
+
+    gather: int = 1
+    slept: list[float] = field(default_factory=list[float])
+    sleeping: int = 0
+    most: int = 0
+    enough: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.sleeping += 1
+        self.most = max(self.most, self.sleeping)
+        if self.sleeping == self.gather:
+            # Time in which one more would come, were it let.
+            await REAL_SLEEP(0.1)
+            self.enough.set()
+        await self.enough.wait()
+        self.sleeping -= 1
+
+
+def with_pauses(ground: CrawledWorkspace) -> CrawlWeb:
+    """The crawler as it is built outside tests, which is the one that rests."""
+    return CrawlWeb(ground.database, ground.pages, ground.keep, ground.renew.parser, ground.telemetry, ground.renew)
+
+
+@pytest.mark.parametrize(("asked", "pause"), [("", 1.0), ("Crawl-delay: 3", 3.0), ("Crawl-delay: 90", 30.0)])
+async def test_a_site_rests_a_second_or_as_long_as_it_asks_up_to_half_a_minute(
+    monkeypatch: pytest.MonkeyPatch, asked: str, pause: float
+) -> None:
+    ground = await CrawledWorkspace().open()
+    ground.crawler, pauses = with_pauses(ground), Pauses()
+    ground.web.pages[f"{WIDE}/robots.txt"] = Answer(f"User-agent: *\n{asked}\n".encode(), media="text/plain")
+    ref = await start(ground, WIDE)
+    monkeypatch.setattr(asyncio, "sleep", pauses)
+
+    await ground.attempt(ref)
+
+    assert pauses.slept == [pause]
+
+
+async def test_four_sites_are_asked_beside_each_other_and_no_fifth(monkeypatch: pytest.MonkeyPatch) -> None:
+    ground = await CrawledWorkspace().open()
+    ground.crawler, pauses = with_pauses(ground), Pauses(gather=4)
+    ref = await start(ground, *(f"{name}.example.org" for name in "abcdef"))
+    monkeypatch.setattr(asyncio, "sleep", pauses)
+
+    async with asyncio.timeout(20):
+        await ground.attempt(ref)
+
+    assert (pauses.most, pauses.slept) == (4, [1.0] * 6)
+
+
+async def test_that_the_organisation_takes_its_leave_back_cancels_its_crawls_and_says_how_many() -> None:
+    ground = await CrawledWorkspace().open()
+    administer = Administer(ground.database, RandomIds(), ground.telemetry)
+    org_id, flag = ground.workspace.org_id, FeatureFlag.WEB_ACCESS
+    for host in (WIDE, SHUT):
+        await start(ground, host)
+
+    purged = [(await administer.set_feature(org_id, flag, on=on, actor="user:ada"))[1] for on in (True, False, False)]
+
+    async with ground.database.transaction(org_id) as transaction:
+        logged = (await transaction.audit.page(PageRequest(10))).items
+    told = [one.detail.get("purged_crawls") for one in logged if one.action == "organisation.settings"]
+    assert (purged, sorted(map(str, told))) == ([0, 2, 0], ["2", "None", "None"])
+
+
+async def test_that_a_workspace_takes_its_leave_back_cancels_its_crawls_and_says_how_many() -> None:
+    ground = await CrawledWorkspace().open()
+    administer = Administer(ground.database, RandomIds(), ground.telemetry)
+    for host in (WIDE, SHUT, "third.example.org"):
+        await start(ground, host)
+
+    for _ in range(2):
+        await administer.change_workspace(ground.workspace, lambda before: replace(before, web=WebAccess()), "user:ada")
+
+    async with ground.database.transaction(ground.workspace.org_id) as transaction:
+        logged = (await transaction.audit.page(PageRequest(10))).items
+    told = [one.detail.get("purged_crawls") for one in logged if one.action == "workspace.settings"]
+    assert sorted(map(str, told)) == ["3", "None"]
+
+
+async def test_a_page_says_by_which_way_and_how_far_from_a_named_one_it_came() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.web.pages |= {f"{WIDE}/": page("Start", prose(60), ["/next"]), f"{WIDE}/next": page("Next", prose(61))}
+    await ground.crawl(CrawlRequest((f"http://{WIDE}/",)))
+
+    told = {url: one.provenance for url, one in (await ground.documents()).items()}
+    assert {url: (one["crawl_depth"], one["search_query"]) for url, one in told.items()} == {
+        f"http://{WIDE}/": ("0", ""),
+        f"http://{WIDE}/next": ("1", ""),
+    }
