@@ -105,6 +105,31 @@ async def test_the_price_of_a_search_counts_against_the_dollars(adapter: Backend
     assert spent == [0.01]
 
 
+@pytest.mark.parametrize("all_of_it", [True, False])
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        (SpendingLimits(day_usd=4.0), 0.75),
+        (SpendingLimits(month_usd=2.0), 0.5),
+        (SpendingLimits(day_usd=4.0, month_usd=2.0), 0.5),
+        (SpendingLimits(day_usd=1.0), 0.0),
+        (SpendingLimits(day_usd=0.5), 0.0),
+        (SpendingLimits(day_usd=0.0), 0.0),
+        (SpendingLimits(day_usd=4.0, day_searches=0), 0.0),
+    ],
+)
+async def test_what_models_spent_leaves_less_for_looking_outside(
+    adapter: Backend, limits: SpendingLimits, left: float, all_of_it: bool
+) -> None:
+    workspace = await adapter.workspace()
+    await limit(adapter, workspace, limits, all_of_it=all_of_it)
+    key = UsageKey(workspace.workspace_id, SystemClock().now().date(), "chat", "openai", "gpt", own_key=False)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.usage.add([UsageLine(key, 1, 10, 10, 1.0, 0)])
+
+    assert await envelope(adapter).share_left(workspace) == left
+
+
 async def test_the_metrics_show_the_ceiling_that_is_used_most(adapter: Backend) -> None:
     """Other tests use ceilings in the same database, none of them a million times over."""
     today = SystemClock().now().date()

@@ -12,6 +12,7 @@ from tests.gate.from_the_web import Asked, Worker, fill_workspace
 from tests.gate.simulated_web import SITE, fact
 from tests.gate.web_ground import CrawledWorkspace
 
+from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.outside import OutsideReport, OutsideRequest
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
@@ -149,3 +150,16 @@ async def test_the_gates_decision_and_a_spent_envelope_are_told_with_the_run_and
     assert named
     assert (refused.fields["run_id"], refused.fields["code"]) == (str(run.run_id), "WEB_BUDGET_SPENT")
     assert None is not decided.trace_id == refused.trace_id
+
+
+async def test_where_the_dollars_are_spent_a_run_answers_from_the_documents_and_says_why() -> None:
+    ground = await fill_workspace()
+    async with ground.database.transaction(ground.workspace.org_id) as transaction:
+        await transaction.organisations.change(lambda before: replace(before, budget=SpendingLimits(day_usd=0.0)))
+    asked = Asked(ground)
+
+    run = await asked.ask(fact(1)[0])
+    await asked.recorder.aclose()
+
+    assert run.answer.gate.was_lowered_by(DowngradeCause.BUDGET)
+    assert (asked.searches, ground.web.requests) == (0, [])
