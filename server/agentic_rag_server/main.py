@@ -6,6 +6,7 @@ import gc
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
+from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag.workspaces.settings import RagConfig
 from agentic_rag_server.parts import ServerOptions, ServerParts
@@ -56,15 +57,20 @@ def run_server(settings: Settings, *, processes: int = 1, listener: int | None =
 
     `processes` serve together, of which this is one. `listener` is the descriptor of a port that another process took
     for them. The server starts without its database too; /readyz then shows the fault.
-    Errors: `Misconfigured` (TOKEN_TOO_SHORT, PORT_IN_USE, no DATABASE_URL).
+    Errors: `Misconfigured` (TOKEN_TOO_SHORT, PORT_IN_USE, no DATABASE_URL, DATABASE_ROLE_TOO_STRONG).
     """
     # What the imports make stays: looking for garbage in it takes a tenth of the start. `settle_collector` goes on.
     gc.disable()
     from agentic_rag.bootstrap import Container, opens_servers, route_library_logs
-    from agentic_rag_server.run import run
+    from agentic_rag_server.run import Opened, run
 
-    async def open_parts() -> ServerParts:
+    async def open_parts() -> Opened:
         container = Container(settings, processes=processes)
+        try:
+            watch = await container.watch_login()
+        except Misconfigured:
+            await container.aclose()
+            raise
         if settings.models.embedder == "openai":
             # Importing its package takes a second, which would stall all requests.
             _ = container.embedder
@@ -77,7 +83,7 @@ def run_server(settings: Settings, *, processes: int = 1, listener: int | None =
             enabled=settings.answering.enabled,
             hint=None if settings.answering.enabled else "Questions are refused: set AGENTIC_RAG_ENABLED=true.",
         )
-        return replace(server_parts(container), identity=container.server_identity)
+        return Opened(replace(server_parts(container), identity=container.server_identity), watch)
 
     with_token = opens_servers(settings.client.token)
     route_library_logs(settings)

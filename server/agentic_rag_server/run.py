@@ -6,6 +6,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import uvicorn
 
@@ -74,11 +75,18 @@ def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> 
     return DrainingServer(config, gate, app.state.open_streams, shares_port=parts.options.processes > 1)
 
 
-def run(
-    open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions, descriptor: int | None = None
-) -> None:
-    """Take the port, or the one of the descriptor, make the parts and serve until SIGINT or SIGTERM. Errors:
-    `Misconfigured`.
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a server is made of."""
+
+    parts: ServerParts
+    watch: asyncio.Task[None]
+    """Ends with an error when the server may not go on."""
+
+
+def run(open_parts: Callable[[], Awaitable[Opened]], options: ServerOptions, descriptor: int | None = None) -> None:
+    """Take the port, or the one of the descriptor, make the parts and serve until SIGINT or SIGTERM, or until their
+    watch fails. Errors: `Misconfigured`; that of the watch.
     """
     from agentic_rag.bootstrap import limit_arenas, loop_factory, settle_collector
 
@@ -86,12 +94,22 @@ def run(
     listener = listen(options.host, options.port) if descriptor is None else socket.socket(fileno=descriptor)
 
     async def work() -> None:
-        server = build_server(await open_parts())
+        opened = await open_parts()
+        server = build_server(opened.parts)
+
+        def stop_if_failed(watch: asyncio.Task[None]) -> None:
+            if not watch.cancelled() and watch.exception() is not None:
+                server.should_exit = True
+
         settle_collector()
         # uvicorn raises the signal that stopped it once more when all is closed. By default that would kill the
         # process before its callers' own clean-up, and with a status that says it did not drain.
         signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))
+        opened.watch.add_done_callback(stop_if_failed)
         await server.serve(sockets=[listener])
+        if opened.watch.done():
+            opened.watch.result()
+        opened.watch.cancel()
 
     with listener, asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(work())

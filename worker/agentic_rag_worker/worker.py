@@ -35,6 +35,7 @@ from agentic_rag_worker.dispatcher import Dispatcher
 from agentic_rag_worker.exclusive_lock import ExclusiveLock
 from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.job_handlers import Handler, job_handlers
+from agentic_rag_worker.login_watch import LoginWatch
 from agentic_rag_worker.malloc import return_large_blocks
 from agentic_rag_worker.message_validation import JobSlots
 from agentic_rag_worker.metrics_http import MetricsServer
@@ -95,6 +96,7 @@ async def run_worker(
     *,
     stop: asyncio.Event | None = None,
     canaries: CanaryRound | None = None,
+    watches: Sequence[LoginWatch] = (),
 ) -> None:
     """Work until `stop` (None: SIGTERM or SIGINT), then drain: running jobs finish within the grace or are released.
 
@@ -137,7 +139,7 @@ async def run_worker(
             QueueConsumer(pool, key, deliver, dead_payloads, parts.telemetry, timings, slots)
             for key, deliver, slots in _queues(parts, options, runner, exclusive_lock)
         ]
-        services = [dispatcher, *consumers, *_canary_schedules(parts, options, canaries, dispatcher)]
+        services = [*watches, dispatcher, *consumers, *_canary_schedules(parts, options, canaries, dispatcher)]
         with _stop_on_signals() if stop is None else contextlib.nullcontext(stop) as stopping:
             await _work(stopping, services, runner)
 
@@ -196,7 +198,7 @@ def _queues(
 
 
 async def _work(
-    stop: asyncio.Event, services: Sequence[Dispatcher | QueueConsumer | CanarySchedule], runner: JobRunner
+    stop: asyncio.Event, services: Sequence[LoginWatch | Dispatcher | QueueConsumer | CanarySchedule], runner: JobRunner
 ) -> None:
     running = [asyncio.create_task(service.run(), name=type(service).__name__.lower()) for service in services]
     stopped = asyncio.create_task(stop.wait(), name="stop")
@@ -244,7 +246,9 @@ def _stop_on_signals() -> Iterator[asyncio.Event]:
 
 
 def run_program(settings: Settings, more: MoreHandlers | None = None) -> None:
-    """Work until SIGINT or SIGTERM, then drain. Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL)."""
+    """Work until SIGINT or SIGTERM, then drain. Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL,
+    DATABASE_ROLE_TOO_STRONG).
+    """
     return_large_blocks()
     limit_arenas()
     route_library_logs(settings)
@@ -258,9 +262,10 @@ async def _work_with(settings: Settings, more: MoreHandlers | None) -> None:
     async with build_container(settings) as container:
         try:
             canaries = container.leak_canaries.run if options.canary_seconds > 0 else None
+            login = LoginWatch(await container.watch_login())
             container.register.start()
             handlers = {**job_handlers(container), **({} if more is None else more(container))}
-            await run_worker(container, handlers, options, canaries=canaries)
+            await run_worker(container, handlers, options, canaries=canaries, watches=[login])
         except OSError as error:
             raise Misconfigured(
                 f"{options.metrics_host}:{options.metrics_port} cannot be used for the worker's metrics ({error}): "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
@@ -15,11 +16,16 @@ from agentic_rag.kernel.dependency import (
     REDIS_CHECK,
     REPLICA_CHECK,
 )
-from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError, Misconfigured
 from agentic_rag.retrieval.ports import Reranker
 from agentic_rag.settings import Settings
 
 Check = Callable[[], Awaitable[None]]
+
+FIRST_LOOK_SECONDS = 2.0
+"""How long the start of a program waits to learn as whom the database knows it."""
+
+LOOK_AGAIN_SECONDS = 5.0
 
 
 @asynccontextmanager
@@ -70,3 +76,25 @@ class Container(OperationsParts):
             else:
                 found[name] = None
         return found
+
+    async def watch_login(self) -> asyncio.Task[None]:
+        """What ends with `Misconfigured` as soon as the database tells that its login is one that production refuses;
+        else once it is known to be none. Programs start without their database, so it may tell late. Errors:
+        `Misconfigured` code DATABASE_ROLE_TOO_STRONG when it tells at once.
+        """
+        watch = asyncio.create_task(self._await_modest_login(), name="login")
+        await asyncio.wait([watch], timeout=FIRST_LOOK_SECONDS)
+        if watch.done():
+            watch.result()
+        return watch
+
+    async def _await_modest_login(self) -> None:
+        while self.settings.server.is_production:
+            try:
+                await self.database.check()
+            except AgenticRagError as error:
+                if isinstance(error, Misconfigured) and error.code == "DATABASE_ROLE_TOO_STRONG":
+                    raise
+            else:
+                return
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
