@@ -169,7 +169,9 @@ mutation ($input: CreateTenantInput!) {{ createTenant(input: $input) {{ tenant {
 """
 
 UPDATE_TENANT = f"""
-mutation ($input: UpdateTenantInput!) {{ updateTenant(input: $input) {{ tenant {{ {_TENANT} }} {FAULTS} }} }}
+mutation ($input: UpdateTenantInput!) {{
+  updateTenant(input: $input) {{ tenant {{ {_TENANT} }} purgedCrawls {FAULTS} }}
+}}
 """
 
 ATTACK_TENANTS = f"""

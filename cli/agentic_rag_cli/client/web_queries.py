@@ -29,7 +29,7 @@ query ($workspaceId: ID!) { webBudgets(workspaceId: $workspaceId) { scope kind l
 WEB_ACCESS = f"""
 mutation ($input: UpdateWorkspaceSettingsInput!) {{
   updateWorkspaceSettings(input: $input) {{
-    workspace {{ name settings {{ web {{ allow care recrawlHours profile seeds }} }} }} {FAULTS}
+    workspace {{ name settings {{ web {{ allow care recrawlHours profile seeds }} }} }} purgedCrawls {FAULTS}
   }}
 }}
 """

@@ -126,7 +126,7 @@ class Attachments:
         when they are too long, `NotFound` (workspace).
         """
         kept = text if text is not None and text.strip() else None
-        changed = await self.administer.change_workspace(
+        changed, _ = await self.administer.change_workspace(
             workspace, lambda before: replace(before, inline_guidelines=kept), actor
         )
         return changed.settings.inline_guidelines

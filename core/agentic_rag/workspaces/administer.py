@@ -82,9 +82,10 @@ class Administer:
 
     async def change_workspace(
         self, workspace: WorkspaceRef, apply: Callable[[WorkspaceSettings], WorkspaceSettings], actor: str
-    ) -> Workspace:
-        """Change a workspace's settings. Errors: `NotFound` code WORKSPACE_NOT_FOUND, those of `apply`, and
-        `InvalidInput` for dimensions other than those of the existing vectors.
+    ) -> tuple[Workspace, int]:
+        """Change a workspace's settings; the workspace, and how many crawls that cancelled (of web access switched
+        off). Errors: `NotFound` code WORKSPACE_NOT_FOUND, those of `apply`, and `InvalidInput` for dimensions other
+        than those of the existing vectors.
         """
         key = workspace.workspace_id
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -94,10 +95,11 @@ class Administer:
             if dimensions is not None and before and dimensions != before.settings.embedding_dimensions:
                 await _fits(transaction, workspace, dimensions)
             told: dict[str, Any] = dict(differences(before.settings, changed.settings)) if before else {}
+            purged = 0
             if before and before.settings.web.allow and not changed.settings.web.allow:
-                told["purged_crawls"] = await transaction.jobs.cancel_crawls(key)
+                purged = told["purged_crawls"] = await transaction.jobs.cancel_crawls(key)
             await audit(transaction, self._telemetry, AuditAction.CHANGE_WORKSPACE, workspace, key, actor, **told)
-        return changed
+        return changed, purged
 
     async def create_organisation(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from tests.unit.cli.product import HANDBOOK, NOW, Product, Terminal, document, j
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus, document_id_for
 from agentic_rag.ingestion.live.cancel_job import CancelOutcome
-from agentic_rag.jobs.job import JobState
+from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.workspaces.organisation import FeatureFlag
 
@@ -157,7 +158,29 @@ def test_a_workspace_is_opened_to_the_web_and_closed_again() -> None:
 
     assert "allowed, care 0.7, profile code; its pages are asked for again within 24 h" in opened.stdout
     assert at.rag("workspace", "web", "handbook", "--allow", "--profile", "new").exit_code == 2
-    assert closed == {"allow": False, "care": 0.5, "recrawlHours": 24, "profile": "CODE", "seeds": []}
+    web = {"allow": False, "care": 0.5, "recrawlHours": 24, "profile": "CODE", "seeds": []}
+    assert closed == {**web, "purgedCrawls": 0}
+
+
+def test_closing_a_workspace_or_its_organisation_to_the_web_says_how_many_crawls_that_cancelled() -> None:
+    crawls = [
+        replace(job(state), job_id=UUID(int=number), kind=JobKind.CRAWL)
+        for number, state in enumerate((JobState.QUEUED, JobState.RUNNING, JobState.DONE), 1)
+    ]
+    for closing in (
+        ("workspace", "web", "handbook", "--forbid"),
+        ("tenant", "set", "embedded", "--feature", "webAccess=off"),
+    ):
+        at = Terminal(Product(stored_jobs=[*crawls, job(JobState.QUEUED)]))
+        opened = at.rag("workspace", "web", "handbook", "--allow", "--organisation")
+
+        closed, again = at.rag(*closing), json.loads(at.rag(*closing, "--json").stdout)
+
+        assert "cancelled" not in opened.stdout
+        assert "crawls cancelled: 2" in closed.stdout
+        assert again["purgedCrawls"] == 0
+        states = sorted(one.state.value for one in at.product.jobs())
+        assert states == ["CANCELLED", "CANCELLED", "DONE", "QUEUED"]
 
 
 def test_one_command_opens_a_workspace_and_its_organisation_and_names_what_searches_add() -> None:

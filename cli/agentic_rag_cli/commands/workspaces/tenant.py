@@ -100,7 +100,8 @@ def set_features(
         for name, _, to in (one.partition("=") for one in feature)
     ]
     changing = partial(_change, named=tenant, apply=lambda _: {"features": wished})
-    _show(on_graphql(context, changing, is_platform=True), as_json=as_json)
+    done = on_graphql(context, changing, is_platform=True)
+    _show(done["tenant"], as_json=as_json, purged=done["purgedCrawls"])
 
 
 @app.command("limits")
@@ -122,7 +123,7 @@ def set_limits(
     wished = {name: _number(name, text) for name, text in given.items() if text is not None}
     if wished:
         changing = partial(_change, named=tenant, apply=lambda found: {"limits": {**found["ownLimits"], **wished}})
-        found = on_graphql(context, changing, is_platform=True)
+        found = on_graphql(context, changing, is_platform=True)["tenant"]
     else:
         found = on_graphql(context, partial(_find, named=tenant), is_platform=True)
     own, in_force = found["ownLimits"], found["limits"]
@@ -179,21 +180,27 @@ async def _find(client: GraphQLClient, *, named: str) -> dict[str, Any]:
 async def _change(
     client: GraphQLClient, *, named: str, apply: Callable[[dict[str, Any]], Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The organisation after the change that `apply` makes of it. Errors: those of `_find`, `InvalidInput`."""
+    """The organisation after the change that `apply` makes of it, and the crawls that it cancelled. Errors: those of
+    `_find`, `InvalidInput`.
+    """
     found = await _find(client, named=named)
     changes = {"id": found["id"], **apply(found)}
-    return (await client.fetch(operator_queries.UPDATE_TENANT, input=changes))["tenant"]
+    return await client.fetch(operator_queries.UPDATE_TENANT, input=changes)
 
 
-def _show(tenant: Mapping[str, Any], *, as_json: bool) -> None:
+def _show(tenant: Mapping[str, Any], *, as_json: bool, purged: int | None = None) -> None:
+    """Show an organisation; after a change of its features with the crawls that this cancelled."""
     shown = _organisation_json(tenant)
     lines = [f"{shown['name']} ({shown['id']})"]
     if shown["externalRef"]:
         lines.append(f"external id: {shown['externalRef']}")
     if tenant["mustBringKey"]:
         lines.append(f"brings its own key: `rag provider-key set PROVIDER --tenant {shown['id']}`")
-    text = "\n".join([*lines, f"features: {_features(shown)}"])
-    terminal.show({**shown, "mustBringKey": tenant["mustBringKey"]}, text, as_json=as_json)
+    lines.append(f"features: {_features(shown)}")
+    if purged:
+        lines.append(f"crawls cancelled: {purged}")
+    told = {} if purged is None else {"purgedCrawls": purged}
+    terminal.show({**shown, "mustBringKey": tenant["mustBringKey"], **told}, "\n".join(lines), as_json=as_json)
 
 
 def _features(shown: Mapping[str, Any]) -> str:

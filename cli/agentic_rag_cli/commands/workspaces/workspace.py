@@ -229,7 +229,8 @@ def web(
             await client.fetch(web_queries.ALLOW_ORGANISATION)
         return changed
 
-    changed = on_graphql(context, change)["workspace"]
+    done = on_graphql(context, change)
+    changed, purged = done["workspace"], done["purgedCrawls"]
     shown = changed["settings"]["web"]
     leave, hours = "allowed" if shown["allow"] else "forbidden", shown["recrawlHours"]
     again = f"its pages are asked for again within {hours} h" if hours else "its pages are not asked for again"
@@ -237,7 +238,9 @@ def web(
     line = f"{changed['name']}: the web is {leave}, care {shown['care']:g}, profile {kind}; {again}"
     if shown["seeds"]:
         line += f"; searches add {', '.join(shown['seeds'])}"
-    terminal.show(shown, line, as_json=as_json)
+    if purged:
+        line += f"; crawls cancelled: {purged}"
+    terminal.show({**shown, "purgedCrawls": purged}, line, as_json=as_json)
 
 
 def _json(workspace: dict[str, Any]) -> dict[str, Any]:

@@ -62,6 +62,9 @@ class UpdateTenantInput:
 @strawberry.type(description="The organisation as it is now.")
 class TenantPayload(Payload):
     tenant: Tenant | None = None
+    purged_crawls: int = strawberry.field(
+        default=0, description="Crawls that were queued or running, and that switching WEB_ACCESS off cancelled."
+    )
 
 
 @strawberry.type(description="A canary word of one organisation that another one saw.")
@@ -127,11 +130,13 @@ class TenantMutation:
         if org_id not in {one.org_id for one in await parts.organisations.all()}:
             raise NotFound("There is no such organisation; `rag tenant list` shows them.")
         limits = None if input.limits is None else read_limits(input.limits)
+        purged = 0
         for one in input.features:
-            await parts.administer.set_feature(org_id, one.flag, on=one.on, actor=actor)
+            purged += (await parts.administer.set_feature(org_id, one.flag, on=one.on, actor=actor))[1]
         if limits is not None:
             await parts.admission.set_limits(org_id, limits, actor)
-        return TenantPayload(tenant=await _show(context, await parts.administer.organisation(org_id)))
+        changed = await _show(context, await parts.administer.organisation(org_id))
+        return TenantPayload(tenant=changed, purged_crawls=purged)
 
     @mutation(
         Action.RUN_PLATFORM,

@@ -133,7 +133,7 @@ class ContextTemplateMutation:
         context = info.context
         ref = _ref(info, input.workspace_id, "input", "workspaceId")
         wished = read_template(input)
-        changed = await context.parts.administer.change_workspace(
+        changed, _ = await context.parts.administer.change_workspace(
             ref,
             lambda before: replace(before, templates=add_template(before.templates, wished)),
             context.principal.subject_id,

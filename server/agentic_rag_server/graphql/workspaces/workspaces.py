@@ -188,6 +188,9 @@ class UpdateWorkspaceSettingsInput:
 @strawberry.type(description="The workspace as it is now, or why it could not be changed.")
 class UpdateWorkspaceSettingsPayload(Payload):
     workspace: Workspace | None = None
+    purged_crawls: int = strawberry.field(
+        default=0, description="Crawls that were queued or running, and that switching web access off cancelled."
+    )
 
 
 @strawberry.type(description="The new workspace, or why there is none.")
@@ -378,7 +381,7 @@ class WorkspaceMutation:
         """Applies all changes or none."""
         context = info.context
         ref = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("input", "workspaceId")))
-        workspace = await context.parts.administer.change_workspace(
+        workspace, purged = await context.parts.administer.change_workspace(
             ref, lambda before: _apply_settings(before, input), context.principal.subject_id
         )
-        return UpdateWorkspaceSettingsPayload(workspace=_show_workspace(workspace, info.context))
+        return UpdateWorkspaceSettingsPayload(workspace=_show_workspace(workspace, context), purged_crawls=purged)

@@ -127,7 +127,7 @@ class TemplatesEndpoint(Endpoint):
             item_characters=given.item_characters,
             max_tokens=given.max_tokens,
         )
-        changed = await self._parts.administer.change_workspace(
+        changed, _ = await self._parts.administer.change_workspace(
             _ref(request),
             lambda before: replace(before, templates=add_template(before.templates, wished)),
             admitted(request).principal.subject_id,
