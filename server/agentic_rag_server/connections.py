@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import resource
 import select
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -17,6 +16,7 @@ from websockets.http11 import Request
 
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_server.socket_frames import FrameCounts
+from agentic_rag_server.socket_use import HEAD_SECONDS, SOCKET_USE, SocketUse
 
 REFUSALS = "rag_connections_refused_total"
 
@@ -24,11 +24,6 @@ _PIECE = 16 * 1024
 """Bytes given to the parser at once, which copies a header again with each of its parts."""
 
 _LOOK_SECONDS = 0.02
-_HEAD_SECONDS = 6.0
-
-SOCKET_USE = "socket_use"
-"""Where the `state` of a WebSocket has a `SocketUse` for the application."""
-
 _LOOKS = 32
 """Connections that are looked at for one to close; each look is a system call."""
 
@@ -42,7 +37,7 @@ class ConnectionLimits:
 
     head_bytes: int = 64 * 1024
     headers: int = 100
-    head_seconds: float = _HEAD_SECONDS
+    head_seconds: float = HEAD_SECONDS
     """From the first byte, or from the connection, to the end of the head."""
     body_rate: float = 1000.0
     """Bytes a second, on average over `window_seconds`."""
@@ -61,18 +56,6 @@ class ConnectionLimits:
     """Of a WebSocket's message before its client has shown a credential."""
     farewell_seconds: float = 1.0
     """How long a WebSocket that the server closes waits for its client to do so too."""
-
-
-@dataclass(frozen=True, slots=True)
-class SocketUse:
-    """What the application tells the server of a WebSocket. By default nobody listens."""
-
-    seconds: float = _HEAD_SECONDS
-    """How long the application waits for a credential."""
-    admit: Callable[[], None] = lambda: None
-    """A credential came."""
-    set_busy: Callable[[bool], None] = lambda is_busy: None
-    """Whether operations run."""
 
 
 def connection_limits() -> ConnectionLimits:
@@ -310,7 +293,7 @@ class GuardedSocket(WebSocketsSansIOProtocol):
 
     def handle_connect(self, event: Request) -> None:
         """The application says when a credential came, and when operations run."""
-        use = SocketUse(self.gate.limits.head_seconds, self._admit, self._set_busy)
+        use = SocketUse(self.gate.limits.head_seconds, self._admit, self._set_busy, self._count_refusal)
         self.app_state = {**self.app_state, SOCKET_USE: use}
         super().handle_connect(event)
 
@@ -377,6 +360,11 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         if is_flood and not self.transport.is_closing():
             self.refuse("socket_rate", 0)
         return is_flood
+
+    def _count_refusal(self, reason: str) -> None:
+        """Count it, unless this protocol refused the connection before its application read what came."""
+        if not self.transport.is_closing():
+            self.gate.telemetry.count(REFUSALS, reason=reason)
 
     def _admit(self) -> None:
         self._counts.is_admitted = True

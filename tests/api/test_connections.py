@@ -12,9 +12,10 @@ from time import monotonic
 import pytest
 import uvicorn
 
-from agentic_rag_server.connections import ConnectionLimits, SocketUse, connection_limits
+from agentic_rag_server.connections import ConnectionLimits, connection_limits
 from agentic_rag_server.listener import listen
 from agentic_rag_server.run import build_server
+from agentic_rag_server.socket_use import SocketUse
 from tests.api.builders import Container
 from tests.waiting import eventually
 

@@ -185,3 +185,34 @@ async def test_a_client_that_begins_nothing_is_gone_when_a_head_would_be() -> No
         said = await socket.ends(seconds=5)
 
     assert said[2:4] == struct.pack(">H", 4408)
+    assert door.refused == {"socket_time": 1}
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "reason"),
+    [
+        (b"{nope", 4400, "malformed"),
+        (b'{"type": "drop tables"}', 4400, "malformed"),
+        (b'{"type": "subscribe", "id": "1", "payload": {"query": "{ a }"}}', 4401, "socket_early"),
+    ],
+)
+async def test_a_refusal_by_the_protocol_is_counted_before_a_credential(message: bytes, code: int, reason: str) -> None:
+    async with opened() as door:
+        socket = await half_open(door)
+        socket.send(LAST | TEXT, message)
+        said = await socket.ends()
+
+    assert said[2:4] == struct.pack(">H", code)
+    assert door.refused == {reason: 1}
+
+
+async def test_a_wrong_credential_is_counted_as_such_and_a_caller_s_mistake_is_no_refusal() -> None:
+    async with opened() as door:
+        stranger, caller = await half_open(door), await begun(door)
+        stranger.send(LAST | TEXT, b'{"type": "connection_init"}')
+        caller.send(LAST | TEXT, b'{"type": "connection_init"}')
+        said = [(await socket.ends())[2:4] for socket in (stranger, caller)]
+
+    assert said == [struct.pack(">H", 4403), struct.pack(">H", 4429)]
+    assert door.refused == {}
+    assert door.container.telemetry.counters[("rag_credentials_refused_total", (("slowed", "false"),))] == 1

@@ -16,7 +16,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Unauthenticated
 from agentic_rag.tenancy.record_audit import on_behalf_of
 from agentic_rag_server.auth.bearer import WRONG_CREDENTIAL, address_of, bearer_token
-from agentic_rag_server.connections import SOCKET_USE, SocketUse
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.errors import INTERNAL_MESSAGE, error_entry, report_internal, response_error
 from agentic_rag_server.graphql.http.persisted import PersistedOperations
@@ -24,12 +23,16 @@ from agentic_rag_server.graphql.http.responses import RequestFault, operation_fr
 from agentic_rag_server.graphql.http.streams import OpenStreams, ReaderGone, check_credential, pass_on, result_body
 from agentic_rag_server.graphql.schema import EVERYTHING, RagSchema
 from agentic_rag_server.parts import ServerParts
+from agentic_rag_server.socket_use import SOCKET_USE, SocketUse
 
 SUBPROTOCOL = "graphql-transport-ws"
 MOST_OPERATIONS = 1000
 """Of one connection at a time."""
 
 _REASON_BYTES = 120
+
+_COUNTED = {4400: "malformed", 4401: "socket_early"}
+"""Refusals before a credential, by code; a wrong credential has a metric of its own."""
 
 
 class _Closed(Exception):
@@ -101,8 +104,11 @@ class _Conversation:
                     if self._is_ready:
                         patience.reschedule(None)
         except TimeoutError:
+            self._use.count_refusal("socket_time")
             await self._close(4408, "Connection initialisation timeout")
         except _Closed as fault:
+            if not self._is_ready and fault.code in _COUNTED:
+                self._use.count_refusal(_COUNTED[fault.code])
             await self._close(fault.code, fault.reason)
         except WebSocketDisconnect:
             return
