@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from starlette.types import Message, Receive, Scope, Send
 from tests.memory_store.telemetry import RecordingTelemetry
 
+from agentic_rag_server.auth.bearer import WRONG_CREDENTIAL
 from agentic_rag_server.auth.failed_credentials import (
     FREE_FAILURES,
     LONGEST_SECONDS,
@@ -48,11 +49,11 @@ class Server:
         """How many refusals were kept back, or were not."""
         return self.telemetry.counters.get(("rag_credentials_refused_total", (("slowed", slowed),)), 0)
 
-    async def ask(self, address: str, credential: str | None = "wrong") -> float:
+    async def ask(self, address: str, credential: str | None = "wrong", kind: str = "http") -> float:
         """How long the answer was kept back."""
         before = sum(self.times.waited)
         headers = [] if credential is None else [(b"authorization", f"Bearer {credential}".encode())]
-        scope = {"type": "http", "client": (address, 1234), "headers": headers}
+        scope = {"type": kind, "client": (address, 1234), "headers": headers}
 
         async def receive() -> Message:
             raise AssertionError("nothing is read")
@@ -66,6 +67,10 @@ class Server:
 
 async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
     good = (b"authorization", b"Bearer good") in scope["headers"]
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.close", "code": 1000 if good else WRONG_CREDENTIAL})
+        return
     await send({"type": "http.response.start", "status": 200 if good else 401, "headers": []})
     await send({"type": "http.response.body", "body": b""})
 
@@ -80,6 +85,17 @@ async def test_wrong_credentials_of_an_address_are_answered_ever_more_slowly() -
     assert 0 < waits[FREE_FAILURES] < waits[-1] == LONGEST_SECONDS
     assert server.counted("false") == FREE_FAILURES
     assert server.counted("true") == 60
+
+
+async def test_wrong_credentials_in_the_messages_of_a_websocket_count_with_those_of_requests() -> None:
+    server = Server()
+    for number in range(FREE_FAILURES):
+        assert await server.ask(ATTACKER, None if number % 2 else "wrong", "websocket" if number % 2 else "http") == 0
+
+    assert await server.ask(ATTACKER, "good", "websocket") == 0
+    assert await server.ask(OTHER, None, "websocket") == 0
+    assert await server.ask(ATTACKER, None, "websocket") > 0
+    assert await server.ask(ATTACKER) > 0
 
 
 async def test_servers_of_one_port_forgive_no_more_together_than_one() -> None:
