@@ -48,9 +48,7 @@ def lacks_name(question: str, passages: Sequence[Passage]) -> bool:
 
 
 def lacks_word_of_name(question: str, text: str) -> bool:
-    """True where no word of some name in an English question stands in a text, or begins one, in the singular or
-    plural: macOS has that of Mac, Saturday that of Saturdays.
-    """
+    """True where no word of some name in an English question stands in a text, or begins one: macOS has that of Mac."""
     plain = _plain(text)
     return any(
         not any(f" {word}" in plain or _holds_form(plain, word) for word in name if len(word) >= _SHORTEST)

@@ -6,7 +6,7 @@ what was.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
@@ -211,9 +211,7 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
     masks = {one.mask for one in about}
     if part.answer_type not in VALUES or not 1 <= len(masks) <= _MOST_THINGS + (table is None):
         return False
-    wanted = 0
-    for one in about:
-        wanted |= one.mask
+    wanted = _joined(masks)
     found = False
     for said, lacked in _sentences_of(part, wanted, sentences, passages):
         if not lacked and states_answer(said, part.answer_type, part.text):
@@ -231,14 +229,12 @@ def are_steps_of_another(part: Subquery, sentences: Sequence[DraftSentence], pas
     """True where the heading of a quoted list has all that a question is about but a single word that neither has, in
     whose place it has another: starting the laser cutter where the vinyl cutter is to be started.
     """
+    if part.answer_type in VALUES:
+        return False
     table = table_of(part.text)
     asked = _words_of(part.text, part, table)
     masks = {one.mask for one in asked if one.mask and not _says_how(one.low, table)}
-    wanted = 0
-    for one in masks:
-        wanted |= one
-    if part.answer_type in VALUES:
-        return False
+    wanted = _joined(masks)
     for quote in (one for one in all_quotes(sentences) if one.kind is UnitKind.LIST):
         passage = passages[quote.passage]
         heading = "".join(headings_above(passage, quote.start)[-1:])
@@ -384,6 +380,14 @@ def _words_of(text: str, part: Subquery, table: WordTable | None) -> list[_Word]
         _Word(one.start(), one.end(), one[0], mask_of(lower_text(one[0]), part.terms), one[0].lower() in function_words)
         for one in (_WORD if table is None else _PART_OF_WORD).finditer(text)
     ]
+
+
+def _joined(masks: Iterable[int]) -> int:
+    """All bits that one of them has."""
+    wanted = 0
+    for one in masks:
+        wanted |= one
+    return wanted
 
 
 def _says_how(word: str, table: WordTable | None) -> bool:
