@@ -12,7 +12,7 @@ from tests.stored_words import rows_as_text, tables_with
 
 from agentic_rag.answering.run import CacheOutcome, EncodedAnswer, Run
 from agentic_rag.answering.runs.answer_codec import decode, encode, pack
-from agentic_rag.answering.runs.redaction import SOURCE_ERASED
+from agentic_rag.answering.runs.redaction import ANSWER_UNREADABLE, SOURCE_ERASED
 from agentic_rag.kernel.errors import Permanent
 from agentic_rag.kernel.pagination import PageRequest
 
@@ -116,3 +116,30 @@ async def test_a_damaged_answer_is_called_unreadable(stores: Backend, owner: asy
 
     assert refused.value.code == "RUN_UNREADABLE"
     await owner.execute("DELETE FROM rag_runs WHERE run_id = $1", run.run_id)
+
+
+async def test_a_list_shows_the_other_runs_beside_one_that_a_newer_version_stored(
+    stores: Backend, owner: asyncpg.Connection
+) -> None:
+    """As after a roll-back: the newer version knows outcomes, stages and ways of the cache that this one does not."""
+    workspace = await stores.workspace()
+    read, newer = run_of(workspace), run_of(workspace)
+    await stores.runs.record([read, newer])
+    stored = pack(encode(newer.answer).replace(b'"outcome":"', b'"outcome":"FUTURE_', 1))
+    await owner.execute(
+        "UPDATE rag_runs SET stored_answer = $2, outcome = 'FUTURE', cache = 'future' WHERE run_id = $1",
+        newer.run_id,
+        stored,
+    )
+    await owner.execute("UPDATE rag_run_stages SET stage = 'foresee' WHERE run_id = $1", newer.run_id)
+
+    found = {run.run_id: run for run in (await stores.runs.page(workspace, PageRequest())).items}
+
+    assert found[read.run_id] == read
+    unread = found[newer.run_id]
+    assert (unread.question, unread.answer.text, unread.answer.citations) == (newer.question, ANSWER_UNREADABLE, ())
+    assert "RUN_UNREADABLE" in unread.answer.text
+    with pytest.raises(Permanent) as refused:
+        await stores.runs.get(workspace, newer.run_id)
+    assert refused.value.code == "RUN_UNREADABLE"
+    await owner.execute("DELETE FROM rag_runs WHERE run_id = $1", newer.run_id)

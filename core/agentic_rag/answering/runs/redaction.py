@@ -6,7 +6,8 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, TextSpan
+from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, Outcome, TextSpan
+from agentic_rag.answering.gate_decision import Directives, GateDecision
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.tools.registry import DOCUMENT_NAMING_TOOLS
 from agentic_rag.retrieval.candidates import CandidateTrace, Hop
@@ -17,10 +18,24 @@ SOURCE_ERASED = "source erased"
 SOURCE_WITHHELD = "source withheld"
 """Stands where an answer stood that cites a document hidden from its reader."""
 
+ANSWER_UNREADABLE = "stored by another version of the product, which can read it (RUN_UNREADABLE)"
+"""Stands in a list where an answer stands that this version cannot read."""
+
 
 def has_lost_words(answer: Answer) -> bool:
-    """Whether the answer stands without its words: a document that it used was erased, or is hidden from the reader."""
-    return answer.text in (SOURCE_ERASED, SOURCE_WITHHELD)
+    """Whether the answer stands without its words: a document that it used was erased, or is hidden from the reader, or
+    this version cannot read it.
+    """
+    return answer.text in (SOURCE_ERASED, SOURCE_WITHHELD, ANSWER_UNREADABLE)
+
+
+def unreadable_answer(outcome: str) -> Answer:
+    """What a list shows for an answer that this version cannot read: no word of it, since nobody can tell who may read
+    it. An outcome that this version does not know is shown as `ABSTAINED`.
+    """
+    known = next((one for one in Outcome if one.value == outcome), Outcome.ABSTAINED)
+    nothing = GateDecision(Directives(use_retrieval=False), "skip", 0.0, {}, (), (), "", "off")
+    return Answer(ANSWER_UNREADABLE, known, None, (), (), nothing, AnswerDebug())
 
 
 def collect_document_ids(answer: Answer) -> frozenset[UUID]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.answering.runs.read import ReadRuns
-from agentic_rag.answering.runs.redaction import SOURCE_ERASED, SOURCE_WITHHELD
+from agentic_rag.answering.runs.redaction import has_lost_words
 from agentic_rag.answering.saved.saved_question import MOST_OF_ONE, MOST_SAVED, Replayed, SavedQuestion, SavedState
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
@@ -37,7 +37,7 @@ class ManageSaved:
         run = await self.runs.get(principal, workspace, run_id)
         if run is None or run.subject != principal.subject_id:
             raise NotFound("You asked no such run, or it is past its retention.", code="RUN_NOT_FOUND")
-        if run.answer.outside is not None or run.answer.text in (SOURCE_ERASED, SOURCE_WITHHELD):
+        if run.answer.outside is not None or has_lost_words(run.answer):
             raise InvalidInput(
                 "This run looked outside the documents, or its words are not there to be compared.",
                 code="RUN_NOT_COMPARABLE",

@@ -10,7 +10,7 @@ from agentic_rag.answering.question import Question
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.difference import compare_answers, find_differences
 from agentic_rag.answering.runs.read import ReadRuns
-from agentic_rag.answering.runs.redaction import SOURCE_ERASED, SOURCE_WITHHELD
+from agentic_rag.answering.runs.redaction import has_lost_words
 from agentic_rag.answering.runs.replay import options_of
 from agentic_rag.answering.saved.saved_question import (
     RIGHTS_DAYS,
@@ -83,7 +83,7 @@ class ReplaySaved:
             if shown[0] == shown[1]:
                 return None
             before = await self.runs.get(principal, workspace, saved.run_id)
-            if before is None or before.answer.text in (SOURCE_ERASED, SOURCE_WITHHELD):
+            if before is None or has_lost_words(before.answer):
                 return _not_compared(newest, NotCompared.RUN_GONE)
             options = replace(options_of(before), allow_web=False)
             try:

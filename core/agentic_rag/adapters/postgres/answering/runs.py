@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from itertools import groupby
 from operator import attrgetter
@@ -15,8 +15,8 @@ from agentic_rag.adapters.postgres.answering.threads import add_turns, hold_thre
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.answering.run import EncodedAnswer, Run, RunVersions, StageRecord
-from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents
+from agentic_rag.answering.run import CacheOutcome, EncodedAnswer, Run, RunVersions, StageRecord
+from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents, unreadable_answer
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -42,7 +42,7 @@ JOIN rag_tombstones t
 """
 
 _COLUMNS = f"""
-    run_id, trace_id, subject, question, cache, seconds, corpus_version, graph_version, space, weights_version,
+    run_id, trace_id, subject, question, outcome, cache, seconds, corpus_version, graph_version, space, weights_version,
     pipeline_version, models, {ANSWER_COLUMNS}, idempotency_key, input_hash, created_at, turns,
     (SELECT t.thread_id FROM rag_thread_turns t
      WHERE t.org_id = rag_runs.org_id AND t.workspace_id = rag_runs.workspace_id AND t.run_id = rag_runs.run_id
@@ -113,6 +113,8 @@ _STAGE = attrgetter(*(one.name for one in fields(StageRecord)))
 _NUMBER = attrgetter("int")
 """Orders ids as they order themselves, in C."""
 
+_ReadRun = Callable[[WorkspaceRef, Row, list[StageRecord]], Run]
+
 
 class PostgresRunStore:
     """Opens its own transactions. `deploy` is stored with the decisions of the gate."""
@@ -146,7 +148,7 @@ class PostgresRunStore:
         after = decode_instant_cursor(request.after)
         async with self._pool.transaction(workspace.org_id) as connection:
             rows = await connection.fetch(PAGE, *workspace.key, *_conditions(wanted), *after, size + 1)
-            runs = await self._runs(connection, workspace, rows[:size])
+            runs = await self._runs(connection, workspace, rows[:size], _listed_run)
         cursors = tuple(instant_cursor(run.created_at, run.run_id) for run in runs)
         return Page(tuple(runs), cursors, len(rows) > size)
 
@@ -190,23 +192,36 @@ class PostgresRunStore:
             runs = await self._runs(connection, workspace, rows)
         return runs[0] if runs else None
 
-    async def _runs(self, connection: PostgresConnection, workspace: WorkspaceRef, rows: Sequence[Row]) -> list[Run]:
+    async def _runs(
+        self, connection: PostgresConnection, workspace: WorkspaceRef, rows: Sequence[Row], read: _ReadRun | None = None
+    ) -> list[Run]:
         if not rows:
             return []
         stages: dict[UUID, list[StageRecord]] = {row["run_id"]: [] for row in rows}
         for row in await connection.fetch(STAGES, *workspace.key, list(stages)):
             stages[row["run_id"]].append(value_from(StageRecord, row))
-        return [self._run(workspace, row, stages[row["run_id"]]) for row in rows]
+        return [(read or _run)(workspace, row, stages[row["run_id"]]) for row in rows]
 
-    def _run(self, workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:
-        try:
-            answer = answer_from(row)
-        except ValueError as error:
-            raise Permanent(
-                f"Run {row['run_id']} was stored by another version of the product: {error}.", code="RUN_UNREADABLE"
-            ) from error
+
+def _run(workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:
+    """Errors: `Permanent` code RUN_UNREADABLE."""
+    try:
         versions = value_from(RunVersions, row)
-        return value_from(Run, row, workspace=workspace, versions=versions, answer=answer, stages=stages)
+        return value_from(Run, row, workspace=workspace, versions=versions, answer=answer_from(row), stages=stages)
+    except ValueError as error:
+        raise Permanent(
+            f"Run {row['run_id']} was stored by another version of the product: {error}.", code="RUN_UNREADABLE"
+        ) from error
+
+
+def _listed_run(workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:
+    """A run of a list. One that cannot be read stands there without its answer, so that the others are seen."""
+    try:
+        return _run(workspace, row, stages)
+    except Permanent:
+        answer, cache = unreadable_answer(row["outcome"]), CacheOutcome.BYPASS
+        versions = value_from(RunVersions, row)
+        return value_from(Run, row, workspace=workspace, versions=versions, answer=answer, cache=cache, stages=stages)
 
 
 def _pack(answers: Iterable[EncodedAnswer]) -> None:
