@@ -27,6 +27,13 @@ BEGIN
 END $$;
 """
 
+_SEES_ORGANISATIONS = """
+SELECT EXISTS (SELECT FROM pg_policies WHERE tablename = 'rag_organizations' AND policyname = 'owner_reads')
+    OR NOT row_security_active('rag_organizations')
+"""
+
+_ACT_FOR = "SELECT set_config('rag.org_id', $1, true)"
+
 
 def run_sql(file_name: str) -> None:
     """Execute every statement of the file in `sql`, then put new tables behind row level security.
@@ -47,25 +54,34 @@ async def backfill_rows(driver: Any, table: str, statement: str, *, open_rows: s
     changed: `statement` must change exactly these and leave none.
 
     FORCE ROW LEVEL SECURITY hides every row from a migration, which acts for no tenant, and an UPDATE of nothing
-    succeeds. So the force is lifted, inside the migration's transaction and under its exclusive lock on the table, and
-    put back. Errors: `RuntimeError` when the policy still binds or the counts differ; the migration is then undone.
+    succeeds. So it acts for one organisation after the other: to lift the force would keep readers of the table waiting
+    until the end of the revision. Errors: `RuntimeError` when the organisations are hidden or the counts differ; the
+    migration is then undone.
     """
-    count = f"SELECT count(*) FROM {table} WHERE {open_rows}"  # noqa: S608 - both come from a migration
-    await driver.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
-    if await driver.fetchval("SELECT row_security_active($1::text)", table):
-        raise RuntimeError(f"the policy of {table} still binds this role")
-    before = await driver.fetchval(count)
-    tag = await driver.execute(statement)
-    after = await driver.fetchval(count)
-    changed = int(tag.rpartition(" ")[2])
+    if not await driver.fetchval(_SEES_ORGANISATIONS):
+        raise RuntimeError("no policy shows this role the organisations")
+    # Policies may let it read more than it may change.
+    count = f"SELECT count(*) FROM {table} WHERE org_id = rag_current_org() AND ({open_rows})"  # noqa: S608 - constants
+    before = changed = after = 0
+    for row in await driver.fetch("SELECT org_id::text AS name FROM rag_organizations ORDER BY org_id"):
+        await driver.execute(_ACT_FOR, row["name"])
+        before += await driver.fetchval(count)
+        tag = await driver.execute(statement)
+        changed += int(tag.rpartition(" ")[2])
+        after += await driver.fetchval(count)
+    await driver.execute(_ACT_FOR, "")
     if changed != before or after:
         raise RuntimeError(f"{before} rows of {table} were to be changed, {changed} were and {after} are left")
-    await driver.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
     return changed
 
 
 def _on_driver(work: Callable[[Any], Awaitable[Any]]) -> None:
-    adapted = op.get_bind().connection.dbapi_connection
+    """Work on the driver's connection, in the transaction of the revision: SQLAlchemy begins it with its first own
+    statement, which would be the one that writes down the revision, after all that the revision does.
+    """
+    bound = op.get_bind()
+    bound.exec_driver_sql("SELECT")
+    adapted = bound.connection.dbapi_connection
     if adapted is None:
         raise RuntimeError("the migration's connection is closed")
     adapted.run_async(work)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import asyncpg
 import pytest
+from sqlalchemy.exc import DBAPIError
 from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
@@ -158,6 +159,30 @@ async def test_revisions_before_one_that_is_blocked_stay_applied(
     assert applied == [*standing.pending]
 
 
+BREAKS_OFF = """
+CREATE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken off'; END $$;
+CREATE TRIGGER break_off BEFORE UPDATE ON rag_schema_version FOR EACH ROW
+WHEN (new.version_num = '0003') EXECUTE FUNCTION break_off();
+"""
+
+
+async def test_a_revision_that_is_broken_off_before_it_is_written_down_leaves_nothing(fresh_database: str) -> None:
+    await upgrade(fresh_database, "0001")
+    server = await asyncpg.connect(fresh_database)
+    await server.execute(BREAKS_OFF)
+
+    with pytest.raises(DBAPIError, match="broken off"):
+        await upgrade(fresh_database, "0004")
+    standing = await status(fresh_database)
+    has_originals = await server.fetchval("SELECT to_regclass('rag_originals') IS NOT NULL")
+    await server.execute("DROP FUNCTION break_off CASCADE")
+    await server.close()
+    applied = await upgrade(fresh_database, "0004")
+
+    assert (standing.current, has_originals) == ("0002", False)
+    assert applied == ["0003", "0004"]
+
+
 async def _waits(connection: asyncpg.Connection) -> bool:
     return await connection.fetchval("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'relation')")
 
@@ -200,6 +225,26 @@ async def test_a_backfill_that_misses_a_row_is_undone(fresh_database: str) -> No
     forced = await server.fetchval("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'rag_organizations'")
     await server.close()
     assert ([row["name"] for row in names], forced) == (["x", "x"], True)
+
+
+async def test_a_backfill_changes_every_organisation_and_keeps_no_reader_waiting(fresh_database: str) -> None:
+    await upgrade(fresh_database)
+    server, reader = [await asyncpg.connect(fresh_database) for _ in range(2)]
+    for number in (1, 2):
+        await server.execute("INSERT INTO rag_organizations VALUES ($1, 'x')", UUID(int=number))
+    await reader.execute("SET lock_timeout = '1s'")
+
+    async with server.transaction():
+        await server.execute("SET LOCAL ROLE rag_owner")
+        changed = await backfill_rows(
+            server, "rag_organizations", "UPDATE rag_organizations SET name = 'y'", open_rows="name = 'x'"
+        )
+        read = await reader.fetchval("SELECT count(*) FROM rag_organizations WHERE name = 'x'")
+
+    left = await reader.fetchval("SELECT count(*) FROM rag_organizations WHERE name = 'x'")
+    for one in (server, reader):
+        await one.close()
+    assert (changed, read, left) == (2, 2, 0)
 
 
 async def rename_one(server: asyncpg.Connection) -> None:

@@ -1,10 +1,8 @@
 -- Who may read a document. Copies of its access set stand beside what is searched (chunks, vectors, mentions, postings), so that a search
 -- filters as it reads; a change of readers moves them all in one transaction.
 
--- The corpus version that last changed a document's readers: what was read or cached under an earlier one is not used any more.
-ALTER TABLE rag_workspaces ADD COLUMN access_version integer NOT NULL DEFAULT 0;
-
-ALTER TABLE rag_mentions ADD COLUMN access_id integer NOT NULL DEFAULT 0;
+-- A function below reads a column that comes last: who asks waits from there to the end.
+SET LOCAL check_function_bodies = off;
 
 -- Postings segments are immutable and name the access set a chunk was published with: where it stands now, until a merge writes it down.
 CREATE TABLE rag_moved_ordinals (
@@ -56,3 +54,8 @@ CREATE OR REPLACE FUNCTION rag_upkeep_segments() RETURNS TABLE (org_id uuid, wor
     GROUP BY m.org_id, m.workspace_id
     HAVING count(*) > 2000
 $$;
+
+-- The corpus version that last changed a document's readers: what was read or cached under an earlier one is not used any more.
+ALTER TABLE rag_workspaces ADD COLUMN access_version integer NOT NULL DEFAULT 0;
+
+ALTER TABLE rag_mentions ADD COLUMN access_id integer NOT NULL DEFAULT 0;

@@ -46,9 +46,10 @@ REVOKE = f"UPDATE rag_api_keys SET revoked_at = now() WHERE {MADE_AT_START}"  # 
 
 
 def upgrade() -> None:
-    run_sql("0017_ownership.sql")
     for table, column in (("rag_documents", "uploaded_by"), ("rag_runs", "subject")):
         names = {"table": table, "column": column}
         backfill(table, SET_KIND.format(**names), open_rows=WITHOUT_KIND.format(**names))
     backfill("rag_api_keys", REVOKE, open_rows=MADE_AT_START)
     backfill("rag_access_sets", ADD_KEYS, open_rows=WITHOUT_KEYS)
+    # Last: from here to the end nobody reads documents.
+    run_sql("0017_ownership.sql")
