@@ -1,6 +1,5 @@
 """Domain values and a container for the API tests: the use cases and stores behind the server, in memory."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -235,8 +234,6 @@ class FakeStores:
     originals: dict[UUID, list[Original]] = field(default_factory=dict)
     transactions: int = 0
     failure: Exception | None = None
-    is_silent: bool = False
-    """Nobody gets an answer."""
     deleted_by: list[str] = field(default_factory=list)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
@@ -247,8 +244,6 @@ class FakeStores:
         self.transactions += 1
         if self.failure is not None:
             raise self.failure
-        if self.is_silent:
-            await asyncio.Event().wait()
         mine = org_id == ORG
         yield SimpleNamespace(
             workspaces=_Workspaces(self.workspaces if mine else {}),

@@ -1,6 +1,5 @@
 """`ragAnswer` from the wire to the use case and back."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -22,14 +21,12 @@ from agentic_rag.kernel.errors import (
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role
-from agentic_rag_server.graphql.http import context
 from tests.api.builders import (
     REF,
     WORKSPACE_ID,
     Container,
     FakeAnswer,
     FakeIdentity,
-    FakeStores,
     a_run,
     a_workspace,
     document_id,
@@ -67,19 +64,6 @@ async def test_a_question_names_one_workspace_that_exists(named: dict[str, str],
     body = await query(Container(), ASK % "answer userErrors { code }", {"input": given})
 
     assert body["data"]["ragAnswer"] == {"answer": None, "userErrors": [{"code": code}]}
-
-
-async def test_a_name_is_not_looked_up_for_ever_in_a_database_that_answers_nobody(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(context, "_SILENT_SECONDS", 0.05)
-
-    async with asyncio.timeout(5):
-        body = await query(
-            Container(database=FakeStores(is_silent=True)), ASK % "outcome userErrors { code }", {"input": BY_NAME}
-        )
-
-    assert body["errors"][0]["extensions"]["code"] == "DEPENDENCY_UNAVAILABLE"
 
 
 async def test_the_payload_carries_the_answer_and_its_proof() -> None:

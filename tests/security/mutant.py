@@ -157,7 +157,7 @@ def mutate_statements() -> None:
     """Between the adapters and the driver."""
 
     def joined(self: PostgresPool, driver: Any) -> PostgresConnection:
-        return PostgresConnection(Unbound(driver), self._pulse)
+        return PostgresConnection(Unbound(driver), self._pulse, self._options.silent_seconds)
 
     PostgresPool._wrap_driver = joined
 

@@ -6,9 +6,10 @@ import asyncio
 import gc
 import math
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
@@ -17,6 +18,8 @@ import pytest
 from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.session import pool as sessions
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.adapters.postgres.session.prompt_reads import MOST_LEFT, PromptReads
 from agentic_rag.adapters.postgres.session.silence import Pulse
@@ -25,6 +28,8 @@ from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrgan
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import DependencyUnavailable, Unauthenticated
 from agentic_rag.kernel.patience import caller_waits
+from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag_migrations import HEAD
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -182,6 +187,107 @@ async def test_a_block_ends_once_the_server_answers_nobody(migrated_url: str, is
         await pool.aclose()
 
     assert waited < 0.3
+
+
+async def _ask(pool: PostgresPool, line: Line, at: str) -> None:
+    """Use the pool; the line is cut there."""
+
+    def cut(here: str) -> None:
+        if here == at:
+            line.flowing.clear()
+
+    opened: dict[str, Callable[[], AbstractAsyncContextManager[PostgresConnection]]] = {
+        "connection": pool.connection,
+        "snapshot": lambda: pool.snapshot(UUID(int=1)),
+    }
+    cut(at if at in (*opened, "begin") else "")
+    async with opened.get(at, lambda: pool.transaction(UUID(int=1)))() as connection:
+        assert await connection.fetchval("SELECT 1") == 1
+        cut("statement")
+        assert await connection.fetchval("SELECT 2") == 2
+        cut("copy")
+        assert await connection.copy_rows("SELECT 3")
+        cut("commit")
+
+
+@pytest.mark.parametrize("is_connected", [True, False])
+@pytest.mark.parametrize("at", ["connection", "snapshot", "begin", "statement", "copy", "commit"])
+async def test_nothing_waits_long_for_a_server_that_answers_nobody(
+    migrated_url: str, at: str, is_connected: bool
+) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(silent_seconds=0.2))
+        if is_connected:
+            await _ask(pool, line, "nowhere")
+        began = time.monotonic()
+        with pytest.raises(DependencyUnavailable):
+            await _ask(pool, line, at)
+        waited = time.monotonic() - began
+        line.flowing.set()
+        await _ask(pool, line, "nowhere")
+        await pool.aclose()
+
+    assert waited < 2
+
+
+@pytest.mark.parametrize("is_connected", [True, False])
+async def test_a_workspace_is_not_looked_up_by_its_name_for_ever(migrated_url: str, is_connected: bool) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(silent_seconds=0.2))
+        database = PostgresDatabase(pool, HEAD)
+
+        async def ask() -> Workspace | None:
+            async with database.transaction(UUID(int=1)) as transaction:
+                return await transaction.workspaces.by_name("a workspace that nobody has")
+
+        if is_connected:
+            assert await ask() is None
+        line.flowing.clear()
+        began = time.monotonic()
+        with pytest.raises(DependencyUnavailable):
+            await ask()
+        waited = time.monotonic() - began
+        line.flowing.set()
+        assert await ask() is None
+        await database.heads.aclose()
+        await pool.aclose()
+
+    assert waited < 2
+
+
+@pytest.mark.parametrize("left", ["an idle connection", "a transaction", "a read", "nothing"])
+async def test_a_pool_is_closed_though_the_server_answers_nobody(migrated_url: str, left: str) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url)
+        if left != "nothing":
+            await _ask(pool, line, "nowhere")
+        line.flowing.clear()
+        at_work: asyncio.Task[None] | None = None
+        if left == "a transaction":
+            at_work = asyncio.create_task(_ask(pool, line, "nowhere"))
+            await asyncio.sleep(0.05)
+            at_work.cancel()
+            await asyncio.wait({at_work})
+        if left == "a read":
+            at_work = asyncio.create_task(pool.prompt_read("key", partial(_ask, pool, line, "nowhere")))
+            await asyncio.sleep(0.05)
+        began = time.monotonic()
+        await pool.aclose()
+        waited = time.monotonic() - began
+        if at_work is not None:
+            await asyncio.gather(at_work, return_exceptions=True)
+
+    assert waited < 3
+
+
+async def test_a_statement_that_takes_longer_than_silence_may_is_waited_for(migrated_url: str) -> None:
+    pool = PostgresPool(migrated_url, PoolOptions(silent_seconds=0.2))
+
+    async with pool.transaction(UUID(int=1)) as connection:
+        found = await connection.fetchval("SELECT 1 FROM pg_sleep(0.7)")
+    await pool.aclose()
+
+    assert found == 1
 
 
 async def test_who_waits_for_a_new_connection_takes_one_that_is_given_back(migrated_url: str) -> None:

@@ -22,11 +22,6 @@ from agentic_rag.tenancy.shown_versions import show_versions
 from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag_server.parts import ServerParts
 
-_SILENT_SECONDS = 5.0
-"""How long a database may answer nobody while a name is looked up: the driver allows a minute for each statement on a
-connection that is open.
-"""
-
 
 class RequestContext:
     """Everything that resolvers share."""
@@ -73,11 +68,7 @@ class RequestContext:
     async def workspace_by_name(self, name: str, path: tuple[str, ...]) -> WorkspaceRef:
         """An existing workspace by its name. Errors: `InvalidInput`."""
         if "\0" not in name:
-            database = self.parts.database
-            async with (
-                database.while_answering(_SILENT_SECONDS),
-                database.transaction(self.principal.org_id) as transaction,
-            ):
+            async with self.parts.database.transaction(self.principal.org_id) as transaction:
                 found = await transaction.workspaces.by_name(name)
             if found is not None:
                 return found.ref

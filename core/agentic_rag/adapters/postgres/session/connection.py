@@ -15,6 +15,7 @@ import msgspec
 
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.adapters.postgres.session.silence import Pulse
+from agentic_rag.kernel.errors import DependencyUnavailable
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -43,11 +44,13 @@ class PostgresConnection:
     The connection runs one statement at a time; tasks that share it (parallel retrieval arms) wait for each other.
     """
 
-    __slots__ = ("_driver", "_pulse", "_turn")
+    __slots__ = ("_driver", "_pulse", "_silent_seconds", "_turn")
 
-    def __init__(self, driver: Any, pulse: Pulse) -> None:
+    def __init__(self, driver: Any, pulse: Pulse, silent_seconds: float) -> None:
+        """A statement ends once the server has answered nobody for `silent_seconds`."""
         self._driver = driver
         self._pulse = pulse
+        self._silent_seconds = silent_seconds
         self._turn = asyncio.Lock()
 
     @property
@@ -87,7 +90,15 @@ class PostgresConnection:
 
     async def _run(self, call: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Any:
         async with self._turn:
-            with driver_errors():
-                found = await call(*arguments, **options)
+            limit = self._pulse.while_answering(self._silent_seconds)
+            try:
+                async with limit:
+                    with driver_errors():
+                        found = await call(*arguments, **options)
+            except DependencyUnavailable:
+                if limit.has_ended:
+                    # Whoever ends its transaction, or gives it back, need not wait for that server again.
+                    self._driver.terminate()
+                raise
             self._pulse.beat()
             return found

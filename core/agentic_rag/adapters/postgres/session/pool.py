@@ -21,7 +21,7 @@ from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, Post
 from agentic_rag.adapters.postgres.session.free_connections import FreeConnections
 from agentic_rag.adapters.postgres.session.prompt_reads import PromptReads
 from agentic_rag.adapters.postgres.session.silence import Pulse
-from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Permanent
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.entering import bound_principals
 
@@ -37,8 +37,13 @@ _JSONB_VERSION = b"\x01"
 _ENDING_SECONDS = 10.0
 """For the end of a transaction and for giving a connection back, before the connection is closed."""
 
-_ASKING_SECONDS = 1
-"""For the connection by which the server is asked whether it answers anybody."""
+_ASKING_SECONDS = 3
+"""For the connection by which the server is asked whether it answers anybody: a machine without processor time was seen
+to need one.
+"""
+
+_CLOSING_SECONDS = 1.0
+"""Of silence, after which a pool that is closed leaves its connections as they are."""
 
 BOUND = "(SELECT set_config('rag.org_id', $1::uuid::text, true)::uuid AS org_id OFFSET 0) AS bound"
 """A row that binds its statement, outside of a transaction, to the organisation $1 before a function takes its column:
@@ -66,6 +71,10 @@ class PoolOptions:
     max_size: int = 10
     connect_seconds: float = 10.0
     command_seconds: float = 60.0
+    silent_seconds: float = 5.0
+    """What waits for the server ends once it has answered nobody for this long: on no connection of the pool, nor on a
+    new one.
+    """
     idle_seconds: float = 60.0
     """Seconds after which an idle connection is closed: what a peak opened is given back soon."""
     idle_transaction_seconds: float = 15.0
@@ -203,15 +212,24 @@ class PostgresPool:
         await _release(pool, driver)
 
     def _wrap_driver(self, driver: Any) -> PostgresConnection:
-        return PostgresConnection(driver, self._pulse)
+        return PostgresConnection(driver, self._pulse, self._options.silent_seconds)
 
     async def aclose(self) -> None:
-        await self._prompt.aclose()
+        """Close all connections. A server that answers nobody is not waited for."""
+        pool, self._pool = self._pool, None
+        try:
+            async with self._pulse.while_answering(_CLOSING_SECONDS):
+                await self._close(pool)
+        except DependencyUnavailable:
+            if pool is not None:
+                pool.terminate()
         await self._pulse.aclose()
+
+    async def _close(self, pool: Any) -> None:
+        await self._prompt.aclose()
         await self._free.aclose()
         if self._ending:
             await asyncio.wait(self._ending)
-        pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
 
@@ -222,6 +240,11 @@ class PostgresPool:
         options = self._options
         if self.admit is not None:
             await self.admit()
+        async with self._pulse.while_answering(options.silent_seconds):
+            return await self._take()
+
+    async def _take(self) -> tuple[Any, Any]:
+        options = self._options
         with driver_errors():
             async with self._opening:
                 self._pool = self._pool or await asyncpg.create_pool(
@@ -252,7 +275,7 @@ class PostgresPool:
                 self._dsn, timeout=_ASKING_SECONDS, server_settings=options.server_settings()
             )
             try:
-                await driver.execute("SELECT")
+                await driver.execute("SELECT", timeout=_ASKING_SECONDS)
             finally:
                 driver.terminate()
         except asyncpg.TooManyConnectionsError:

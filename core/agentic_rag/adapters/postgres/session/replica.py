@@ -9,6 +9,7 @@ from typing import Any
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.postgres.session.silence import Pulse
 from agentic_rag.adapters.postgres.session.snapshot_header import REPLAYED, SYSTEM
 from agentic_rag.kernel.errors import (
     AgenticRagError,
@@ -124,7 +125,7 @@ class _ReplicaPool(PostgresPool):
         self._lose = lose
 
     def _wrap_driver(self, driver: Any) -> PostgresConnection:
-        return _ReplicaConnection(driver, self._pulse, self._lose)
+        return _ReplicaConnection(driver, self._pulse, self._options.silent_seconds, self._lose)
 
     async def _acquire(self) -> tuple[Any, Any]:
         try:
@@ -140,8 +141,10 @@ class _ReplicaConnection(PostgresConnection):
 
     __slots__ = ("_lose",)
 
-    def __init__(self, driver: Any, pulse: Any, lose: Callable[[AgenticRagError], AgenticRagError]) -> None:
-        super().__init__(driver, pulse)
+    def __init__(
+        self, driver: Any, pulse: Pulse, silent_seconds: float, lose: Callable[[AgenticRagError], AgenticRagError]
+    ) -> None:
+        super().__init__(driver, pulse, silent_seconds)
         self._lose = lose
 
     async def _run(self, call: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Any:
