@@ -73,6 +73,7 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
         [
             Panel("Unfinished jobs and dead letters", "short", [("sum by (state) (rag_jobs)", "{{state}}")]),
             Panel("Wait of the oldest due job", "s", [("max by (kind) (rag_job_oldest_seconds)", "{{kind}}")]),
+            Panel("Workers", "short", [("max by (state) (rag_workers)", "{{state}}")]),
             Panel("Documents by status", "short", [("sum by (status) (rag_documents)", "{{status}}")]),
             Panel("Jobs that gave up, an hour", "short", [_grown("rag_dead_letters_total", "kind")]),
             Panel("Attempts that failed, an hour", "short", [_grown("rag_job_failures_total", "code")]),

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import math
 from collections.abc import Sequence
+from datetime import timedelta
 
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.ports import JobBoard, JobQueue
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.jobs.turns import LastTurns
-from agentic_rag.jobs.workers import WorkerIdentity
+from agentic_rag.jobs.workers import RECENT, SILENT_LEASES, WorkerCensus, WorkerIdentity
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
@@ -25,7 +26,7 @@ at once; jobs that people wait for are handed over in between.
 """
 
 
-_GAUGES = ("rag_jobs", "rag_job_oldest_seconds", "rag_documents", "rag_store_lag", "rag_budget_share")
+_GAUGES = ("rag_jobs", "rag_job_oldest_seconds", "rag_workers", "rag_documents", "rag_store_lag", "rag_budget_share")
 """Of the whole system: only the leader exports them."""
 
 
@@ -162,6 +163,10 @@ class Dispatcher:
         waits = await self._board.oldest_waits()
         for kind in {kind for _, kind in self._counted}:
             self._telemetry.gauge("rag_job_oldest_seconds", waits.get(kind, 0.0), kind=kind.value)
+        silent_since = self._clock.now() - timedelta(seconds=SILENT_LEASES * self._timings.lease)
+        workers = WorkerCensus.take(await self._board.workers(), silent_since)
+        self._telemetry.gauge("rag_workers", len(workers.running), state="running")
+        self._telemetry.gauge("rag_workers", workers.died_since(silent_since - RECENT), state="died")
 
     async def _count_corpus(self) -> None:
         documents, lag = await self._board.corpus_counts()

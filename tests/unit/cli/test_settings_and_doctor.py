@@ -30,7 +30,7 @@ from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.embedded.redis import EmbeddedRedis
 from agentic_rag.embedded.state import FileLock
-from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
+from agentic_rag.jobs.workers import WorkerCensus, WorkerIdentity, WorkerRecord
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings, variables
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -129,12 +129,27 @@ def test_workers_that_run_are_told_apart_from_those_that_died() -> None:
 
     workers = [seen("a", 10), seen("b", 9), seen("c", 1), seen("d", 0, has_ended=True)]
 
-    assert tell_workers(workers, datetime(2026, 3, 1, 12, 9, tzinfo=UTC)) == [
+    silent_since = datetime(2026, 3, 1, 12, 9, tzinfo=UTC)
+    assert tell_workers(WorkerCensus.take(workers, silent_since)) == [
         "2 workers seen: a:7 (8 slots), b:7 (8 slots)",
-        "1 worker died in the last day: c:7",
+        "1 worker died in the last day: c:7 (last seen 12:01 UTC)",
     ]
-    assert tell_workers([], datetime(2026, 3, 1, tzinfo=UTC)) == []
-    assert judge_workers(False, workers, datetime(2026, 3, 1, 12, 9, tzinfo=UTC)).status == "ok"
+    assert tell_workers(WorkerCensus.take([], silent_since)) == []
+
+
+@pytest.mark.parametrize(("minutes", "code"), [(59, "WORKERS_DIED"), (61, None)])
+def test_a_worker_that_died_is_a_finding_for_an_hour_though_others_run(minutes: int, code: str | None) -> None:
+    silent_since = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def seen(pid: int, at: datetime) -> WorkerRecord:
+        return WorkerRecord(WorkerIdentity(f"a:{pid}:a", "a", pid, "0.1.0", 8), at, at, None)
+
+    found = judge_workers(
+        True, [seen(8, silent_since), seen(7, silent_since - timedelta(minutes=minutes))], silent_since
+    )
+
+    assert found.code == code
+    assert "a:7" in found.detail
 
 
 @pytest.mark.parametrize(("has_ended", "code"), [(True, None), (False, "WORKERS_DIED")])

@@ -1,7 +1,7 @@
 """What a dispatcher does in one look."""
 
 import asyncio
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from tests.memory_store.jobs.job_board import MemoryJobBoard
@@ -14,7 +14,7 @@ from tests.waiting import eventually
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
-from agentic_rag.jobs.workers import WorkerIdentity
+from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
@@ -237,3 +237,28 @@ async def test_a_former_leader_exports_no_documents_either_where_it_never_counte
     await eventually(lambda: shows(False), "who no longer leads exports none")
     dispatcher.stop()
     await running
+
+
+class WithWorkers(MemoryJobBoard):
+    """Knows workers that were seen last so many seconds ago."""
+
+    seen_ago: list[float]
+
+    async def workers(self) -> list[WorkerRecord]:
+        now = SystemClock().now()
+        return [WorkerRecord(WORKER, now, now - timedelta(seconds=ago), None) for ago in self.seen_ago]
+
+
+async def test_the_leader_tells_workers_that_run_from_those_that_died_within_the_hour() -> None:
+    store, telemetry = MemoryStore(SystemClock()), RecordingTelemetry()
+    board, timings = WithWorkers(store), WorkerTimings(lease=30)
+    board.seen_ago = [1, 59, 61, 3600, 3670]
+    upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
+
+    await dispatcher.step()
+
+    counted = {
+        dict(labels)["state"]: value for (name, labels), value in telemetry.gauges.items() if name == "rag_workers"
+    }
+    assert counted == {"running": 2, "died": 2}

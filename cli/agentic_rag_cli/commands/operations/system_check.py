@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from agentic_rag.jobs.workers import RECENT, SILENT_LEASES, WorkerCensus
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.settings import Settings
 from agentic_rag_cli.commands.operations.check import DEGRADED, FAILED, Check, attempt, ok
@@ -21,7 +22,7 @@ async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
 
     async def look_at_workers() -> Check:
         async with wiring.system(settings) as system:
-            silence = timedelta(seconds=2 * settings.jobs.lease_seconds)
+            silence = timedelta(seconds=SILENT_LEASES * settings.jobs.lease_seconds)
             leads, workers = await system.worker_running(), await system.workers()
             return judge_workers(leads, workers, system.container.clock.now() - silence)
 
@@ -35,21 +36,27 @@ async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
 
 
 def judge_workers(leads: bool, workers: Sequence[WorkerRecord], silent_since: datetime) -> Check:
-    """What is said of a system that starts. Without a worker it is well, unless the last of them died."""
+    """What is said of a system that starts. Without a worker it is well, unless the last of them died; with others it
+    is not either while the death of one is news.
+    """
+    census = WorkerCensus.take(workers, silent_since)
     right = "database role and wiring are right"
     leader = "a worker leads" if leads else "no worker is running"
-    told = "; ".join([right, leader, *tell_workers(workers, silent_since)])
-    left = [one.seen_at for one in workers if one.ended_at is None]
-    if leads or not left or max(left) >= silent_since:
+    told = "; ".join([right, leader, *tell_workers(census)])
+    if leads or census.running:
+        if not census.died_since(silent_since - RECENT):
+            return ok("system", told)
+        remedy = "Its log, or that of what started it (`rag up`, journalctl, kubectl), says why: mostly memory."
+    elif census.died:
+        remedy = "Start `rag worker`, or `rag up`: documents wait. The log of the one that died may say why."
+    else:
         return ok("system", told)
-    remedy = "Start `rag worker`, or `rag up`: documents wait. The log of the one that died may say why."
     return Check("system", DEGRADED, told, "WORKERS_DIED", remedy)
 
 
-def tell_workers(workers: Sequence[WorkerRecord], silent_since: datetime) -> list[str]:
-    """The workers that run, and those of the last day that died: not seen since then, and not ended."""
-    left = [(one.identity, one.seen_at) for one in workers if one.ended_at is None]
-    run = [f"{one.host}:{one.pid} ({one.slots} slots)" for one, seen_at in left if seen_at >= silent_since]
-    died = [f"{one.host}:{one.pid}" for one, seen_at in left if seen_at < silent_since]
+def tell_workers(census: WorkerCensus) -> list[str]:
+    """The workers that run, and those of the last day that died."""
+    run = [f"{one.host}:{one.pid} ({one.slots} slots)" for one in (record.identity for record in census.running)]
+    died = [f"{one.identity.host}:{one.identity.pid} (last seen {one.seen_at:%H:%M} UTC)" for one in census.died]
     told = [(run, "seen"), (died, "died in the last day")]
     return [f"{format_count(len(names), 'worker')} {what}: {', '.join(names)}" for names, what in told if names]

@@ -92,6 +92,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("rag_document_age_seconds", MetricKind.HISTOGRAM, "Age of cited documents.", (), AGE),
     Metric("rag_jobs", MetricKind.GAUGE, "Jobs in the outbox.", ("state", "kind")),
     Metric("rag_job_oldest_seconds", MetricKind.GAUGE, "How long the oldest due job has waited.", ("kind",)),
+    Metric("rag_workers", MetricKind.GAUGE, "Workers that run, and that died within the last hour.", ("state",)),
     Metric("rag_documents", MetricKind.GAUGE, "Documents, by status.", ("status",)),
     Metric(
         "rag_store_lag",
