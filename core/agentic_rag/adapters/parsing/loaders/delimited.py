@@ -27,7 +27,7 @@ def load(source: SourceFile) -> LoadedText:
     built = TextBuilder()
     try:
         numbered = ((number, [" ".join(cell.split()) for cell in row]) for number, row in enumerate(rows, 1))
-        add_grid(built, numbered, source.limits)
+        add_grid(built, numbered, source.limits, has_merged=False)
     except csv.Error:
         return load_text(source)
     return LoadedText(built.text(), tuple(built.blocks))

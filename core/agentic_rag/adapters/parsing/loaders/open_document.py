@@ -23,9 +23,10 @@ from agentic_rag.adapters.parsing.office.open_extras import (
 from agentic_rag.adapters.parsing.office.package import open_package, zip_parts
 from agentic_rag.adapters.parsing.office.pictures import framed_pictures, lacks_words
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text.number_formats import number_text
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.svg import read_svg
-from agentic_rag.adapters.parsing.text.table_text import add_grid, add_table, count_names, number_text
+from agentic_rag.adapters.parsing.text.table_text import add_grid, add_table, count_names
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.adapters.parsing.unread import OBJECT, PAGE, PICTURE, UnreadParts, none_of, with_unread
 from agentic_rag.documents.document import BlockKind, PageSpan

@@ -22,7 +22,8 @@ from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.office.pictures import pictures_in_cells
 from agentic_rag.adapters.parsing.office.sheet_extras import around_cells, beside_cells, sheet_pictures
-from agentic_rag.adapters.parsing.text.table_text import add_grid, number_text, shows_more
+from agentic_rag.adapters.parsing.text.number_formats import duration_text, number_text, shows_more
+from agentic_rag.adapters.parsing.text.table_text import add_grid
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.adapters.parsing.unread import OBJECT, PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
@@ -48,8 +49,6 @@ result (ECMA-376 Part 1, 18.2.2).
 """
 _PERCENT = {9: "0%", 10: "0.00%"}
 """Built-in formats by number that show a percentage (ECMA-376 Part 1, 18.8.30)."""
-_UNSEEN = re.compile(r"_.|\*.|\\")
-"""Padding, filling and escapes of a number format."""
 _MOST_MERGED = 1_000
 """Cells of a merged range that take its value."""
 SAMPLE = zip_parts(
@@ -141,13 +140,12 @@ def _sheet_parts(package: Package) -> dict[str, str]:
 
 
 def _formats(package: Package) -> dict[int, str]:
-    """The format codes that show a percentage, a currency or a unit, by the index of the cell style."""
+    """The format codes that show more than the number, by the index of the cell style."""
     if _STYLES not in package.names:
         return {}
     styles = package.tree(_STYLES)
     codes = _PERCENT | {
-        int(one.get("numFmtId", "0")): _UNSEEN.sub("", one.get("formatCode", ""))
-        for one in styles.iter(f"{_MAIN}numFmt")
+        int(one.get("numFmtId", "0")): one.get("formatCode", "") for one in styles.iter(f"{_MAIN}numFmt")
     }
     cell_styles = styles.find(f"{_MAIN}cellXfs")
     numbers = [int(one.get("numFmtId", "0")) for one in cell_styles] if cell_styles is not None else []
@@ -193,7 +191,11 @@ def _display_text(value: object, mark: str) -> str:
         if mark.startswith("="):
             return mark
         return number_text(value, mark)
+    if isinstance(value, datetime.time | datetime.timedelta):
+        return duration_text(value)
     if isinstance(value, datetime.datetime):
+        # A time is stored as a fraction of a day, which a second is none of.
+        value = (value + datetime.timedelta(seconds=0.5)).replace(microsecond=0)
         whole_day = value.time() == datetime.time()
         return value.date().isoformat() if whole_day else value.isoformat(" ", "minutes")
     return str(value)

@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element
 
 from agentic_rag.adapters.parsing.office.package import OFFICE
 from agentic_rag.adapters.parsing.text.formulas import formula_text, local_name
+from agentic_rag.adapters.parsing.text.number_formats import number_text
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
-from agentic_rag.adapters.parsing.text.table_text import number_text
 from agentic_rag.kernel.text import strip_unstorable
 
 _TEXT = f"{{{OFFICE}/drawingml/2006/main}}"

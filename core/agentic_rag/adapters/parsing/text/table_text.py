@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
@@ -23,14 +22,6 @@ _LEAST_ROWS = 4
 """Rows of a part however wide they are, so that the repeated names do not outweigh them."""
 _FIGURE = re.compile(r"[(+−-]?\s?[$€£¥]?\s?\d[\d.,'’ \u00a0\u202f]*\s?(?:%|[$€£¥])?\)?|\d{4}-\d\d-\d\d\b.*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-CURRENCY = re.compile(r"[$€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)\b")
-_LITERAL = re.compile(r'"([^"]*)"')
-_DIGITS = re.compile(r"[0#?]")
-_SCALED = re.compile(r"[0#?],+(?![0#?,])|\[[<>=]")
-"""Number formats that show thousands as one, or numbers of some sizes only."""
-_DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
-_SIGNIFICANT = 15
-"""Digits that spreadsheet programs keep of a number."""
 _SUM = "Total"
 _LEAST_FIGURES = 3
 """Rows of figures from which the row above two columns names them; fewer are keys and their values."""
@@ -44,9 +35,11 @@ def add_table(built: TextBuilder, rows: Sequence[Row], header_rows: int, caption
         built.add(BlockKind.PARAGRAPH, caption)
 
 
-def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: ParserLimits) -> None:
+def add_grid(
+    built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: ParserLimits, *, has_merged: bool = True
+) -> None:
     """Append a sheet: its tables stand apart by blank rows. Rows come with their number in the sheet; each part of a
-    table stands under a heading that says which rows it holds.
+    table stands under a heading that says which rows it holds. `has_merged`: equal cells side by side may be one.
 
     Errors: `ParseFailed` code PARSE_TOO_LARGE.
     """
@@ -61,7 +54,8 @@ def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: Parser
             built.add(BlockKind.PARAGRAPH, ": ".join(filter(None, cells[above])))
             above += 1
         numbers, cells = numbers[above:], _trim_columns(cells[above:])
-        for first, last, text in table_parts(cells, _header_rows(cells)):
+        spread = _spread_names(cells)
+        for first, last, text in table_parts(spread, _grid_header(spread, has_merged or spread is not cells)):
             rows_held = f"Row {numbers[first]}" if first == last else f"Rows {numbers[first]}–{numbers[last]}"
             built.add(BlockKind.HEADING, rows_held, level=2)
             built.add(BlockKind.TABLE, text)
@@ -75,53 +69,8 @@ def count_names(rows: Sequence[Row]) -> int:
     level = _level(rows)
     count = _header_rows(level) if level else 0
     below = level[count:]
-    figures = sum(any(map(_FIGURE.fullmatch, row[1:])) for row in below)
     has_corner = count > 0 and not level[0][0] and all(row[0] for row in below)
-    return count if has_corner or 2 * figures >= len(below) else 0
-
-
-def shows_more(code: str) -> bool:
-    """Whether a number format shows more than the number: a share, a currency or a unit."""
-    return "%" in code or CURRENCY.search(code) is not None or any(any(map(str.isalpha, one)) for one in _units(code))
-
-
-def _units(code: str) -> list[str]:
-    """The words that a number format shows beside every number, below zero too."""
-    if _SCALED.search(code):
-        return []
-    sections = [_LITERAL.findall(section) for section in code.split(";")]
-    return sections[0] if len(sections) == 1 or sections[0] == sections[1] else []
-
-
-def _with_unit(shown: str, code: str) -> str:
-    """A number with the word that its format shows before or behind it."""
-    units = [one for one in _units(code) if any(map(str.isalpha, one)) or "%" in one]
-    if len(units) != 1:
-        return shown
-    positive = code.split(";", 1)[0]
-    before, _, behind = positive.partition(f'"{units[0]}"')
-    if _DIGITS.search(behind):
-        return f"{units[0]}{shown}"
-    return f"{shown}{' ' if before.endswith(' ') else ''}{units[0]}".strip()
-
-
-def number_text(value: float, code: str) -> str:
-    """A number as a number format shows it: as a share, with its currency or unit, else with its significant digits."""
-    stated, code = code, _LITERAL.sub(lambda one: one[1] if CURRENCY.search(one[1]) else "", code)
-    positive = code.split(";", 1)[0]
-    decimals = _DECIMALS.search(positive)
-    if "%" in positive and abs(value) < 10**_SIGNIFICANT:
-        places = Decimal(1).scaleb(-len(decimals[1]) if decimals else 0)
-        return f"{Decimal(repr(value)).scaleb(2).quantize(places, ROUND_HALF_UP):f}%"
-    shown = f"{value:.{_SIGNIFICANT}g}" if value != int(value) or abs(value) >= 1e15 else str(int(value))
-    currency = CURRENCY.search(positive)
-    if currency is None:
-        return _with_unit(shown, stated)
-    if decimals and float(f"{value:.{len(decimals[1])}f}") == value:
-        shown = f"{value:.{len(decimals[1])}f}"
-    before = currency.start() < min((positive.find(one) for one in "0#?" if one in positive), default=0)
-    sign = "-" if shown.startswith("-") else ""
-    return f"{sign}{currency[0]}{shown.removeprefix('-')}" if before else f"{shown} {currency[0]}"
+    return count if has_corner or _holds_figures(below) else 0
 
 
 def table_parts(rows: Sequence[Row], header_rows: int) -> Iterator[tuple[int, int, str]]:
@@ -191,12 +140,62 @@ def _count_texts(row: Row) -> int:
     return sum(map(bool, row))
 
 
-def _header_rows(rows: Sequence[Row]) -> int:
-    """How many rows at the top name the columns; two where a name of the first spans several of the second."""
-    if not _names_columns(rows):
+def _grid_header(rows: Sequence[Row], has_merged: bool) -> int:
+    """How many rows at the top of a sheet's table name its columns; none where half of the columns would have no name:
+    a form has its labels beside its values.
+    """
+    if 2 * _count_texts(rows[0]) <= len(rows[0]) or _is_form(rows):
         return 0
-    spans = any(one and one == after for one, after in pairwise(rows[0]))
-    return 2 if spans and _names_columns(rows[1:]) else 1
+    count = _header_rows(rows)
+    return count if has_merged else min(count, 1)
+
+
+def _header_rows(rows: Sequence[Row]) -> int:
+    """How many rows at the top name the columns; one more where a name of the last spans several of the next. From the
+    third on they name figures.
+    """
+    count = 0
+    while _names_columns(rows[count:]) and (
+        count == 0 or (_spans(rows[count - 1]) and (count == 1 or _holds_figures(rows[count + 1 :])))
+    ):
+        count += 1
+    return count
+
+
+def _holds_figures(rows: Sequence[Row]) -> bool:
+    """Whether half of the rows have figures behind their labels."""
+    return 2 * sum(any(map(_FIGURE.fullmatch, row[1:])) for row in rows) >= len(rows)
+
+
+def _spread_names(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows with each name of the first over all columns up to the next name, where names of figures stand below the
+    gaps: cells that look merged, and are not.
+    """
+    names, below = rows[0], rows[1:3]
+    gaps = [at for at, name in enumerate(names) if at and not name]
+    if (
+        len(below) < 2
+        or not gaps
+        or gaps[0] == 1
+        or not _names_columns(rows)
+        or not all(below[0][one] for at in gaps for one in (at - 1, at))
+        or any(map(_FIGURE.fullmatch, below[0]))
+        or not _holds_figures(rows[2:])
+    ):
+        return rows
+    spread = list(names)
+    for at in gaps:
+        spread[at] = spread[at - 1]
+    return [spread, *rows[1:]]
+
+
+def _is_form(rows: Sequence[Row]) -> bool:
+    """Whether half of the rows begin with a label that a value follows."""
+    return 2 * sum(row[0].endswith(":") for row in rows) >= len(rows)
+
+
+def _spans(row: Row) -> bool:
+    return any(one and one == after for one, after in pairwise(row))
 
 
 def _is_preamble(rows: Sequence[Row]) -> bool:
@@ -209,7 +208,13 @@ def _is_preamble(rows: Sequence[Row]) -> bool:
         return 2 * filled <= len(row) and all(row[:filled])
 
     names = next((row for row in rows if not is_short(row)), None)
-    return is_short(rows[0]) and names is not None and all(names) and _names_columns([names, *rows[1:]])
+    return (
+        is_short(rows[0])
+        and not _is_form(rows)
+        and names is not None
+        and all(names)
+        and _names_columns([names, *rows[1:]])
+    )
 
 
 def _names_columns(rows: Sequence[Row]) -> bool:
