@@ -21,6 +21,7 @@ from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.scans.picture_types import PICTURES, picture_type
 from agentic_rag.adapters.parsing.scans.recognised import RecognisedPage
 from agentic_rag.adapters.parsing.text.encoding import decode_stated
+from agentic_rag.adapters.parsing.text.mail_text import is_mail
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
@@ -191,7 +192,9 @@ class FileKind(enum.Enum):
     DELIMITED = FileFormat(
         "text/csv", "delimited", ("csv", "tsv"), other_media_types=("text/tab-separated-values", "application/csv")
     )
-    EMAIL = FileFormat("message/rfc822", "email_message", ("eml",), libraries=("selectolax",), holds_files=True)
+    EMAIL = FileFormat(
+        "message/rfc822", "email_message", ("eml", "mbox", "mht", "mhtml"), libraries=("selectolax",), holds_files=True
+    )
     OUTLOOK = FileFormat(
         "application/vnd.ms-outlook",
         "outlook",
@@ -281,6 +284,8 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
         return FileKind.HTML
     if declared is not None:
         return declared
+    if is_mail(content[:4096]):
+        return FileKind.EMAIL
     if not content.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")) and _CONTROL.search(content[:8192]):
         raise ParseFailed("the file is binary and of no known kind", code="PARSE_UNSUPPORTED")
     return FileKind.TEXT

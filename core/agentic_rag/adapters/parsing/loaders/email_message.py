@@ -1,7 +1,10 @@
-"""EML (RFC 5322): the head that people see, the text, and every attachment that can be read, under its name."""
+"""EML (RFC 5322): the head that people see, the text, and every attachment that can be read, under its name. The mails
+of a mailbox file (RFC 4155), and a page of the web that a browser or an office program saved as a mail (RFC 2557).
+"""
 
 from __future__ import annotations
 
+import base64
 import binascii
 import re
 from collections.abc import Sequence
@@ -15,17 +18,19 @@ from typing import cast
 
 from agentic_rag.adapters.parsing.file_types import SourceFile, refuse_encrypted
 from agentic_rag.adapters.parsing.held_files import HeldFiles
-from agentic_rag.adapters.parsing.loaders.html import read_html
+from agentic_rag.adapters.parsing.loaders.html import read_html, read_whole
 from agentic_rag.adapters.parsing.text.alternatives import add_what_is_new, words_of
 from agentic_rag.adapters.parsing.text.encoding import decode_as, decode_page, decode_text
+from agentic_rag.adapters.parsing.text.mail_text import is_mailbox, joined_lines, split_mailbox
 from agentic_rag.adapters.parsing.text.uuencoded import split_uuencoded
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, paragraphs_of
 from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
 
 SAMPLE = b"Subject: warm\n\nwarm\n"
-_MESSAGE = "message/rfc822"
+_MESSAGE, _SAVED = "message/rfc822", "multipart/related"
 _TEXTS = ("text/plain", "text/html")
 _LEAST_OF_ALTERNATIVES = 0.5
 """By the letters of the fullest alternative: a plain text with fewer only says that there is another."""
@@ -35,11 +40,66 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]{4,}={0,2}")
 
 
 def load(source: SourceFile) -> LoadedText:
-    """A message and its attachments. An attachment that cannot be read is named with the reason.
+    """A message and its attachments, all messages of a mailbox, or a saved page. What cannot be read of them is named
+    with the reason.
 
-    Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_ENCRYPTED.
+    Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_ENCRYPTED; that of the first message when no message of a mailbox
+    can be read.
     """
-    return _read(source, BytesParser(policy=policy.default).parsebytes(source.content))
+    if is_mailbox(source.content):
+        return _read_mailbox(source)
+    message = _parse(source.content)
+    return _read_saved(message) if _is_saved_page(message) else _read(source, message)
+
+
+def _parse(content: bytes) -> EmailMessage:
+    return BytesParser(policy=policy.default).parsebytes(content)
+
+
+def _read_mailbox(source: SourceFile) -> LoadedText:
+    held = HeldFiles(source, TextBuilder(), "message")
+    for number, content in enumerate(split_mailbox(source.content), 1):
+        held.add(
+            f"Message {number}",
+            lambda nesting, content=content: _read(replace(source, nesting=nesting), _parse(content)),
+        )
+    failure = held.first_failure
+    if failure is not None and held.none_was_read:
+        raise ParseFailed(f"no message can be read; of the first: {failure.message}", code=failure.code)
+    return held.finish(None)
+
+
+def _is_saved_page(message: EmailMessage) -> bool:
+    """Whether it was never sent: a page with its pictures, as programs save it."""
+    return (
+        message.get_content_type() == _SAVED
+        and not message.get("To")
+        and (not message.get("From") or str(message.get("From")).lower().lstrip('<"').startswith("saved by"))
+    )
+
+
+def _read_saved(message: EmailMessage) -> LoadedText:
+    """The page, and those in its frames; its pictures stand in it, so that they are told as those of other pages."""
+    parts = [part for part in message.walk() if not part.is_multipart()]
+    pages = [_text(part) for part in parts if part.get_content_type() in _TEXTS]
+    for part in parts:
+        if part.get_content_maintype() != "image":
+            continue
+        inline = f"data:{part.get_content_type()};base64,{base64.b64encode(_payload(part)).decode()}"
+        for place in _places(part):
+            pages = [re.sub(rf"(?<=[\"']){re.escape(place)}(?=[\"'])", inline, page) for page in pages]
+    built = TextBuilder()
+    read = [read_whole(page.replace("\r\n", "\n")) for page in pages]
+    for one in read:
+        built.append(one)
+    loaded = LoadedText(built.text(), tuple(built.blocks), title=read[0].title if read else None)
+    return with_unread(loaded, none_of(sum(len(one.unread_pages) for one in read), PICTURE))
+
+
+def _places(part: Message) -> list[str]:
+    """How the page names a picture: by its address, or by its number in the mail."""
+    address, number = str(part.get("Content-Location", "")).strip(), str(part.get("Content-ID", "")).strip(" <>")
+    return [one for one in (address, f"cid:{number}" if number else "") if one]
 
 
 def _read(source: SourceFile, message: EmailMessage) -> LoadedText:
@@ -113,7 +173,7 @@ def _attach(source: SourceFile, held: HeldFiles, part: Message) -> None:
     inner = next((one for one in part.walk() if one is not part and isinstance(one, EmailMessage)), None)
     encoded = None if inner is None or inner.keys() else _decode(part, inner)
     if encoded is not None:
-        inner = BytesParser(policy=policy.default).parsebytes(encoded)
+        inner = _parse(encoded)
     if inner is not None:
         held.attach_message(name, lambda nesting: _read(replace(source, nesting=nesting), inner))
 
@@ -161,10 +221,15 @@ def _body(part: Message) -> LoadedText:
 
 def _text(part: Message) -> str:
     content, charset = _payload(part), part.get_content_charset()
+    is_html = part.get_content_type() == "text/html"
     refuse_encrypted(content)
     if charset is not None:
-        return strip_unstorable(decode_as(content, charset))
-    return strip_unstorable(decode_page(content) if part.get_content_type() == "text/html" else decode_text(content))
+        text = decode_as(content, charset)
+    else:
+        text = decode_page(content) if is_html else decode_text(content)
+    if not is_html and str(part.get_param("format", "")).lower() == "flowed":
+        text = joined_lines(text, deletes_space=str(part.get_param("delsp", "")).lower() == "yes")
+    return strip_unstorable(text)
 
 
 def body_text(text: str, *, is_html: bool) -> LoadedText:
