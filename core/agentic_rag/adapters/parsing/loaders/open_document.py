@@ -38,8 +38,9 @@ _OFFICE, _PRESENTATION = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("office", 
 _STYLE = f"{{{OPEN_NAMES}:style:1.0}}"
 _LEFT_OUT = frozenset({
     ANNOTATION, f"{_TEXT}tracked-changes", f"{_TABLE}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
-    f"{_TEXT}table-of-content", f"{_TEXT}note-citation", f"{_OFFICE}forms", f"{_OFFICE}scripts",
+    f"{_TEXT}table-of-content", f"{_TEXT}note", f"{_OFFICE}forms", f"{_OFFICE}scripts",
 })  # fmt: skip
+_NOTE, _NOTE_TEXT = f"{_TEXT}note", f"{_TEXT}note-body"
 _COVERED = f"{_TABLE}covered-table-cell"
 _CELLS = (f"{_TABLE}table-cell", _COVERED)
 _ROW_GROUPS = tuple(f"{_TABLE}{name}" for name in ("table-header-rows", "table-row-group", "table-rows"))
@@ -176,10 +177,13 @@ class _Reading:
             self.walk(node)
 
     def _beside(self, nodes: Sequence[ElementTree.Element]) -> None:
-        """What is anchored in paragraphs: frames, then comments."""
+        """What is anchored in paragraphs: frames, notes, then comments."""
         for node in nodes:
             for frame in _frames(node):
                 self._frame(frame)
+            for note in node.iter(_NOTE):
+                for text in note.iterfind(_NOTE_TEXT):
+                    self.walk(text)
             self.built.add_section("", comments_in(node))
 
     def _frame(self, frame: ElementTree.Element) -> None:
@@ -262,11 +266,10 @@ def _rows(table: ElementTree.Element) -> Iterator[tuple[int, Sequence[str], bool
         cells = _cells(row, spanned)
         while cells and not cells[-1]:
             cells.pop()
-        times = _repeats(row, "rows")
-        for _ in range(times if cells else 1):
-            number += 1
-            yield number, cells, id(row) in headers
-        number += 0 if cells else times - 1
+        stated = _repeats(row, "rows")
+        for at in range(1, (min(stated, _MOST_REPEATED) if cells else 1) + 1):
+            yield number + at, cells, id(row) in headers
+        number += stated
 
 
 def _cells(row: ElementTree.Element, spanned: dict[int, tuple[str, int]]) -> list[str]:
@@ -279,12 +282,15 @@ def _cells(row: ElementTree.Element, spanned: dict[int, tuple[str, int]]) -> lis
     for cell in own:
         text, repeats = " ".join(filter(None, map(_line, _paragraphs(cell)))) or _value(cell), _repeats(cell, "columns")
         if cell.tag == _COVERED and not text:
+            repeats = min(repeats, _MOST_REPEATED)
             texts += [spanned.get(at, ("", 0))[0] for at in range(len(texts), len(texts) + repeats)]
             continue
-        columns, rows = _repeat_count(cell, "number-columns-spanned"), _repeat_count(cell, "number-rows-spanned")
+        columns, rows = (
+            min(_repeat_count(cell, f"number-{what}-spanned"), _MOST_REPEATED) for what in ("columns", "rows")
+        )
         if columns * rows > 1 and not (fills_row and rows == 1):
             spanned.update(dict.fromkeys(range(len(texts), len(texts) + columns), (text, rows)))
-        texts += [text] * repeats
+        texts += [text] * min(repeats, _MOST_REPEATED)
     for at, (text, rows) in list(spanned.items()):
         if rows > 1:
             spanned[at] = text, rows - 1
@@ -354,7 +360,7 @@ def _repeats(node: ElementTree.Element, what: str) -> int:
 
 def _repeat_count(node: ElementTree.Element, name: str) -> int:
     stated = node.get(f"{_TABLE}{name}", "1")
-    return min(max(int(stated), 1), _MOST_REPEATED) if stated.isdigit() and len(stated) < 8 else 1
+    return max(int(stated), 1) if stated.isdigit() and len(stated) < 8 else 1
 
 
 def _line(node: ElementTree.Element) -> str:

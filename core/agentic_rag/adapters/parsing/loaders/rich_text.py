@@ -10,6 +10,7 @@ from typing import cast
 import striprtf.striprtf
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.office.rtf_symbols import group_end, symbols_written
 from agentic_rag.adapters.parsing.pictures import says_something
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.table_text import add_table, count_names
@@ -25,6 +26,10 @@ _ASIDE = re.compile(
 """The groups whose text stands beside that of the document (RTF 1.9.1)."""
 _DELETED = re.compile(r"\{(?:\\[a-z]+-?\d* ?)*\\deleted(?![a-z0-9])")
 """A group of text that tracked changes deleted."""
+_FONT_ALONE = re.compile(r"\{\\f\d+(?:(?!\\fcharset)[^{};])*;\}")
+"""A font of the file's own code page: striprtf gives it the one that the next font states."""
+_OLD_NUMBER = re.compile(r"\{\\pntext(?![a-z])")
+"""The number of a paragraph as WordPad writes it; striprtf knows the other word for it."""
 _OBJECT = re.compile(r"\{\\object(?![a-z])")
 _EQUATION = re.compile(r"\\moMath(?![A-Za-z])")
 _PICTURE = re.compile(r"\{\\pict(?![a-z])")
@@ -35,7 +40,6 @@ _RESULT_WITHIN = 200
 _PICTURE_HEAD = 400
 """Characters in which a picture states its size."""
 _TWIPS_A_CM = 567
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _ROW_WORD = re.compile(r"\\(trowd|clv?mrg|cellx-?\d+|cell|row)(?![a-z])")
 """What merged cells, and the cells and the ends of rows, are marked by (RTF 1.9.1, table definitions)."""
 _LEFT, _ABOVE = "\ue000", "\ue001"
@@ -53,7 +57,7 @@ def load(source: SourceFile) -> LoadedText:
     """
     raw = source.content.decode("latin-1")
     strip = cast(Callable[..., str], striprtf.striprtf.rtf_to_text)  # pyright: ignore[reportUnknownMemberType]
-    raw = _without_deleted(raw)
+    raw = _without_deleted(_OLD_NUMBER.sub(r"{\\listtext", symbols_written(_FONT_ALONE.sub("", raw))))
     content = _SHIFTED.sub(_write_shift, _with_asides(_with_choices(_mark_merged(raw))))
     text = strip(content, errors="replace")
     built = TextBuilder()
@@ -118,13 +122,13 @@ def _with_choices(content: str) -> str:
     """The file with what was chosen in each list of a form as the result of its field, where that is empty."""
     kept, at = list[str](), 0
     for field in _FORM_FIELD.finditer(content):
-        end = _group_end(content, field.end())
+        end = group_end(content, field.end())
         held = content[field.end() : end]
         chosen, choices = _CHOICE.search(held), _CHOICES.findall(held)
         result = _FIELD_END.search(content, end, end + _RESULT_WITHIN)
         if chosen is None or result is None or not int(chosen[1]) < len(choices):
             continue
-        if not content[result.end() : _group_end(content, result.end())].strip():
+        if not content[result.end() : group_end(content, result.end())].strip():
             kept += content[at : result.end()], choices[int(chosen[1])]
             at = result.end()
     return "".join((*kept, content[at:]))
@@ -135,13 +139,13 @@ def _without_deleted(content: str) -> str:
     for group in _DELETED.finditer(content):
         if group.start() >= at:
             kept.append(content[at : group.start()])
-            at = _group_end(content, group.end()) + 1
+            at = group_end(content, group.end()) + 1
     return "".join((*kept, content[at:]))
 
 
 def _count_pictures(content: str) -> int:
     """How many large pictures stand in the file, without the second copies for older programs."""
-    old = [(one.start(), _group_end(content, one.end())) for one in _OLD_COPY.finditer(content)]
+    old = [(one.start(), group_end(content, one.end())) for one in _OLD_COPY.finditer(content)]
     count = 0
     for picture in _PICTURE.finditer(content):
         head = content[picture.end() : picture.end() + _PICTURE_HEAD].partition("}")[0]
@@ -159,23 +163,13 @@ def _with_asides(content: str) -> str:
     """
     found: dict[str, None] = {}
     for aside in _ASIDE.finditer(content):
-        end = _group_end(content, aside.end())
+        end = group_end(content, aside.end())
         label = "Comment: " if aside[1] == "annotation" else ""
         found[f"{{\\pard\\plain {label}{content[aside.end() : end]}}}\\par\n"] = None
     if not found:
         return content
     last = content.rstrip().rfind("}")
     return f"{content[:last]}\\par\n{''.join(found)}{content[last:]}"
-
-
-def _group_end(content: str, start: int) -> int:
-    """Where the group ends that is open at `start`."""
-    depth = 1
-    for brace in _BRACE.finditer(content, start):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if depth == 0:
-            return brace.start()
-    return len(content)
 
 
 def _write_shift(found: re.Match[str]) -> str:

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 from agentic_rag.adapters.parsing.office.comments import attribute, word_comments
 from agentic_rag.adapters.parsing.office.drawing_text import alternative_text, chart_data, paragraphs
 from agentic_rag.adapters.parsing.office.package import Package
+from agentic_rag.adapters.parsing.office.symbol_fonts import symbols_written
 from agentic_rag.adapters.parsing.text.formulas import formula_text, local_name
 from agentic_rag.adapters.parsing.text.svg import read_svg
 from agentic_rag.kernel.text import strip_unstorable
@@ -36,6 +37,8 @@ def write_inline(tree: Element) -> bool:
     changed = False
     for parent in list(tree.iter()):
         changed = _write_choices(parent, word) or changed
+        changed = _write_signs(parent, word) or changed
+        changed = _blank_instructions(parent) or changed
         if local_name(parent) in _EQUATIONS or not any(local_name(child) in _REWRITTEN for child in parent):
             continue
         parent[:] = list(_lift(parent, word))
@@ -54,6 +57,53 @@ def _write_choices(run: Element, word: str) -> bool:
             SubElement(run, f"{word}t").text = entries[int(chosen)]
             return True
     return False
+
+
+def _write_signs(run: Element, word: str) -> bool:
+    """Write letters of symbol fonts as such, and breaks of pages and tabs of alignment, which mammoth drops, as line
+    breaks and plain tabs; whether there are any.
+    """
+    if local_name(run) != "r":
+        return False
+    changed = False
+    for held in run:
+        name = local_name(held)
+        if name == "t" and held.text and (written := symbols_written(held.text, _font(run, word))) != held.text:
+            held.text, changed = written, True
+        elif name == "ptab":
+            held.tag, changed = f"{word}tab", True
+        elif name == "br" and attribute(held, "type") in ("page", "column"):
+            held.attrib.clear()
+            changed = True
+    return changed
+
+
+def _font(run: Element, word: str) -> str:
+    fonts = run.find(f"{word}rPr/{word}rFonts")
+    return "" if fonts is None else attribute(fonts, "ascii") or attribute(fonts, "hAnsi")
+
+
+def _blank_instructions(paragraph: Element) -> bool:
+    """Blank the results of fields that stand in the instruction of another one, as in a condition; whether there are
+    any.
+    """
+    if local_name(paragraph) != "p":
+        return False
+    changed, instructed = False, list[bool]()
+    for one in paragraph.iter():
+        if local_name(one) == "fldChar":
+            match attribute(one, "fldCharType"):
+                case "begin":
+                    instructed.append(True)
+                case "separate" if instructed:
+                    instructed[-1] = False
+                case "end" if instructed:
+                    instructed.pop()
+                case _:
+                    pass
+        elif local_name(one) == "t" and any(instructed[:-1]) and one.text:
+            one.text, changed = "", True
+    return changed
 
 
 def _lift(parent: Element, word: str) -> Iterator[Element]:
