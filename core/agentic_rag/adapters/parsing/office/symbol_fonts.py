@@ -5,13 +5,11 @@ font, within the private use area or as a byte.
 from __future__ import annotations
 
 import re
-from typing import cast
 
-from mammoth.docx.dingbats import dingbats  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+from mammoth.docx.dingbats import dingbats  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 SYMBOL = "Symbol"
-_PLACES = cast(dict[tuple[str, int], int], dingbats)
-_FONTS = frozenset(font for font, _ in _PLACES)
+_FONTS = frozenset(font for font, _ in dingbats)
 _STORED = re.compile("[\uf020-\uf0ff]")
 
 
@@ -21,7 +19,7 @@ def is_symbol_font(name: str) -> bool:
 
 def symbol_at(font: str, place: int) -> str:
     """The letter at a place of a font, the private use area counted from its start; empty where none is known."""
-    letter = _PLACES.get((font, place & 0xFF if place & 0xFF00 == 0xF000 else place))
+    letter = dingbats.get((font, place & 0xFF if place & 0xFF00 == 0xF000 else place))
     return "" if letter is None else chr(letter)
 
 
