@@ -76,6 +76,8 @@ def install() -> None:
     """Set up all guards that last for the whole session; an audit hook cannot be taken back."""
     strip_product_variables()
     sys.addaudithook(refuse_outbound)
+    # onnxruntime, which the measures also use directly, reports to its maker by itself.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def missing_component(report: pytest.TestReport | pytest.CollectReport) -> str | None:

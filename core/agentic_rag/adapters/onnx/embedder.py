@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.adapters.onnx.session import open_session
 from agentic_rag.kernel.errors import Misconfigured, Permanent
 from agentic_rag.models.embedding.local_models import (
     DEFAULT_MODEL,
@@ -109,19 +110,14 @@ class OnnxEmbedder:
                     code="MODEL_MISSING",
                 )
         try:
-            import onnxruntime
             from tokenizers import Tokenizer
+
+            session = open_session(self._directory / MODEL_FILE, self._options.threads)
+            tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
         except ImportError as error:
             raise Misconfigured(
                 "The embedder onnx needs two packages: pip install 'agentic-rag[onnx]'.", code="MODEL_TOOLS_MISSING"
             ) from error
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self._options.threads
-        try:
-            session = onnxruntime.InferenceSession(
-                self._directory / MODEL_FILE, options, providers=["CPUExecutionProvider"]
-            )
-            tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
         except Exception as error:  # both libraries raise their own classes, some of them plain Exception
             raise Misconfigured(
                 f"The model in {self._directory} cannot be read: {error}", code="MODEL_INVALID"

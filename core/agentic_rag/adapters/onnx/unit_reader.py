@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.adapters.onnx.session import open_session
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 
 READER = Path(__file__).with_name("reader")
@@ -171,15 +172,9 @@ class OnnxUnitReader:
 
     @cached_property
     def _model(self) -> _Model:
-        import onnxruntime
         from tokenizers import Tokenizer
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        units, question = (
-            onnxruntime.InferenceSession(self._directory / name, options, providers=["CPUExecutionProvider"])
-            for name in (UNITS_FILE, QUESTION_FILE)
-        )
+        units, question = (open_session(self._directory / name, threads=1) for name in (UNITS_FILE, QUESTION_FILE))
         tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
         tokenizer.no_truncation()
         tokenizer.no_padding()
