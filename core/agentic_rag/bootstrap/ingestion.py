@@ -105,12 +105,12 @@ class IngestionParts(AnsweringParts):
     def follow_source(self) -> FollowSource:
         """The body of SYNC jobs."""
         # Only a worker follows sources: the server starts without the clients that connect to them.
-        from agentic_rag.adapters.sources.connectors import CONNECTORS
+        from agentic_rag.adapters.sources.connectors import connectors
 
         return FollowSource(
             self.database,
             self.sync_source,
-            CONNECTORS,
+            connectors(self.settings.proxies),
             self._vault,
             self.clock,
             self.telemetry,

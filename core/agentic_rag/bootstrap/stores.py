@@ -147,7 +147,8 @@ class StoreParts(KernelParts):
             return self.directory_blobs(place)
         from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
 
-        return S3BlobStore(S3Options(place.bucket, place.access_key, place.secret_key, place.endpoint, place.region))
+        options = S3Options(place.bucket, place.access_key, place.secret_key, place.endpoint, place.region)
+        return S3BlobStore(options, self.settings.proxies)
 
     def directory_blobs(self, directory: Path) -> BlobStore:
         """A directory of blobs, such as snapshots copied to this machine."""

@@ -48,6 +48,7 @@ class TenancyParts(StoreParts):
                 secret=settings.jwt_secret,
                 issuer=settings.jwt_issuer,
                 audience=settings.audience.name,
+                proxy=self.settings.proxies.of(settings.jwks_url),
             ),
             settings.claims,
             self._organisations,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 from agentic_rag.adapters.web.first_use import FetcherAtFirstUse
 from agentic_rag.answering.outside import Outside
@@ -37,9 +37,11 @@ class WebParts(IngestionParts):
         if address is None:
             return None
         # The clients are imported where one is configured.
+        from agentic_rag.adapters.web.engine_client import EngineClient
         from agentic_rag.adapters.web.engines.table import open_engine
 
-        return SearchEngine(address.engine, open_engine(address), address.filters, address.usd)
+        connect = partial(EngineClient, proxies=self.settings.proxies)
+        return SearchEngine(address.engine, open_engine(address, connect), address.filters, address.usd)
 
     @property
     def _page_filters(self) -> SearchFilters:

@@ -32,6 +32,8 @@ class OtlpTarget:
     url: str
     """HTTP: the URL of the signal. gRPC: the URL of the collector; `https` asks for TLS."""
     protocol: OtlpProtocol = OtlpProtocol.HTTP
+    proxy: str = field(default="", repr=False)
+    """Empty where it is asked directly."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     timeout_seconds: float | None = None
     """Of one export with its retries; None for the exporter's own."""

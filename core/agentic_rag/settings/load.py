@@ -32,6 +32,7 @@ from agentic_rag.settings.stores import StoresConfig
 from agentic_rag.settings.tenancy import TenancyConfig
 from agentic_rag.settings.variable import UNSET_PATH, Variable, variables_of
 from agentic_rag.settings.workspaces import WorkspacesConfig
+from agentic_rag.web.proxies import DIRECT, PROXY_NAMES, Proxies, read_proxies
 
 OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
 """An unknown variable with one of these prefixes is a mistake worth stopping for."""
@@ -41,7 +42,7 @@ _NEAR = 0.88
 _TEST_PREFIX = "AGENTIC_RAG_TEST_"
 _OWN_OTEL = (ENDPOINT, RESOURCE, SERVICE_NAME)
 """Settings, and what `_with_service_name` makes part of one."""
-_NO_GROUPS = frozenset({"tenant", "otel", "warnings", "stated"})
+_NO_GROUPS = frozenset({"tenant", "proxies", "otel", "warnings", "stated"})
 """Fields of `Settings`."""
 _CLOSED = {
     "AGENTIC_RAG_INTROSPECTION": "off",
@@ -77,6 +78,10 @@ class Settings:
     client: ClientConfig = ClientConfig()
     tenant: str = ""
     """Organisation that a command without a server acts in (`rag --tenant`); empty means the embedded one."""
+    proxies: Proxies = DIRECT
+    """Of HTTP_PROXY, HTTPS_PROXY and NO_PROXY, as other programs read them: what every client that leaves the process
+    asks.
+    """
     otel: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Further variables of OpenTelemetry, by name: where telemetry goes is said by its specification."""
     warnings: tuple[str, ...] = ()
@@ -108,7 +113,7 @@ class Settings:
     def read_telemetry_export(self) -> tuple[TelemetryExport, tuple[str, ...]]:
         """The same, and a line for each variable of OpenTelemetry that has no effect."""
         own = {ENDPOINT: self.operations.otlp_endpoint, RESOURCE: self.operations.resource}
-        return read_export({**self.otel, **own})
+        return read_export({**self.otel, **own}, self.proxies)
 
     @property
     def model_directory(self) -> Path:
@@ -177,7 +182,9 @@ def load_settings(
     near = _near_misses(merged, [variable.name for variable in known])
     otel = {name: value for name, value in merged.items() if is_otel(name) and name not in _OWN_OTEL}
     stated = frozenset(variable.name for variable in known if merged.get(variable.name))
-    settings = Settings(**groups, otel=otel, stated=stated)
+    proxies, unusable = read_proxies(merged)
+    problems += unusable
+    settings = Settings(**groups, proxies=proxies, otel=otel, stated=stated)
     _, unread = settings.read_telemetry_export()
     settings = replace(settings, warnings=(*upgrade_warnings(merged), *near, *unread))
     problems += _contradictions(settings)
@@ -203,7 +210,8 @@ def hide_secrets(settings: Settings, text: str) -> str:
     values = [(one.env, str(getattr(getattr(settings, one.group), one.field))) for one in variables()]
     for secret in filter(None, (value for env, value in values if env.is_secret)):
         text = text.replace(secret, MASK)
-    return hide_passwords(text, (value for env, value in values if env.is_url))
+    urls = [value for env, value in values if env.is_url]
+    return hide_passwords(text, (*urls, settings.proxies.http, settings.proxies.https))
 
 
 def _unknown(merged: Mapping[str, str], known: list[str]) -> list[str]:
@@ -220,7 +228,7 @@ def _unknown(merged: Mapping[str, str], known: list[str]) -> list[str]:
 def _near_misses(merged: Mapping[str, str], known: list[str]) -> list[str]:
     """Variables that are not ours by their prefix, and almost one of ours by their name."""
     warnings: list[str] = []
-    for name in sorted(merged.keys() - {*known, *REMOVED, *READ}):
+    for name in sorted(merged.keys() - {*known, *REMOVED, *READ, *PROXY_NAMES}):
         close = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
         if merged[name] and close and not name.startswith(OWNED_PREFIXES):
             warnings.append(f"{name} is no setting and is ignored; did you mean {close[0]}?")

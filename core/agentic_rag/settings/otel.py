@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
 from agentic_rag.kernel.telemetry import ExportBatches, OtlpProtocol, OtlpTarget, TelemetryExport
+from agentic_rag.web.proxies import DIRECT, Proxies
 
 ENDPOINT, RESOURCE, SERVICE_NAME = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_SERVICE_NAME"
 SIGNALS = ("traces", "metrics", "logs")
@@ -57,9 +58,9 @@ def parse_resource(text: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def read_export(given: Mapping[str, str]) -> tuple[TelemetryExport, tuple[str, ...]]:
+def read_export(given: Mapping[str, str], proxies: Proxies = DIRECT) -> tuple[TelemetryExport, tuple[str, ...]]:
     """What the variables ask for, and a line for each that has no effect. Without an endpoint nothing is exported."""
-    reader = _Reader({name: value.strip() for name, value in given.items() if is_otel(name) and value.strip()})
+    reader = _Reader({name: value.strip() for name, value in given.items() if is_otel(name) and value.strip()}, proxies)
     targets = {signal: reader.target(signal) for signal in SIGNALS}
     if not any(targets.values()):
         return TelemetryExport(), ()
@@ -81,6 +82,7 @@ class _Reader:
     """Reads variables, and notes a warning for each whose value is not used."""
 
     given: Mapping[str, str]
+    proxies: Proxies
     warnings: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
@@ -153,8 +155,10 @@ class _Reader:
         if named is None:
             return None
         protocol = self._protocol(signal)
+        url = self._url(signal, named, protocol)
         return OtlpTarget(
-            url=self._url(signal, named, protocol),
+            url=url,
+            proxy=self.proxies.of(url) or "",
             protocol=protocol,
             headers=self._headers(signal),
             timeout_seconds=self._timeout(signal),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from agentic_rag.settings.variable import Env
+from agentic_rag.web.url_policy import is_loopback
 
 DEVELOPMENT = "development"
 PRODUCTION = "production"
@@ -19,14 +19,6 @@ ONLY = "only:"
 
 _ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?")
 """As a browser writes it (RFC 6454, section 6.2)."""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host as written in a setting is this machine, whatever a name server says."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from agentic_rag.settings.server import is_loopback
 from agentic_rag.settings.variable import Env, parse_pairs, split_list
 from agentic_rag.tenancy.token_claims import ClaimNames
+from agentic_rag.web.url_policy import is_loopback
 
 MIN_SECRET_CHARACTERS = 32
 """RFC 7518, 3.2: a key of HS256 is no shorter than its hash."""

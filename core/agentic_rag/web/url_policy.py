@@ -176,6 +176,14 @@ def shares_domain(host: str, other: str) -> bool:
     return host == other or host.endswith(f".{other}") or other.endswith(f".{host}")
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host as written is this machine, whatever a name server says."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def check_address(address: Address) -> None:
     """Errors: `AddressRefused` for every address that is not clearly on the public Internet."""
     if isinstance(address, ipaddress.IPv4Address):

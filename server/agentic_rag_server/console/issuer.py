@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from agentic_rag.settings.server import is_loopback
+from agentic_rag.web.url_policy import is_loopback
 from agentic_rag_server.parts import ServerOptions
 
 _HOST = re.compile(r"[a-z0-9.-]+(?::\d+)?")

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.errors import Forbidden, Unauthenticated
-from agentic_rag.settings.server import is_loopback
+from agentic_rag.web.url_policy import is_loopback
 from agentic_rag_server.auth.bearer import CHALLENGE, address_of, principal_of
 from agentic_rag_server.mcp.resource_metadata import METADATA_PATH
 from agentic_rag_server.mcp.tool import ToolCaller

@@ -12,6 +12,7 @@ from tests.unit.operations.test_backups import System, silent
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.operations.backups.backup import encode_line
 from agentic_rag.operations.backups.verify_backup import verify_backup
+from agentic_rag.web.proxies import Proxies
 from agentic_rag_cli.commands.operations.backup_places import ERASURES_BESIDE, BucketPlace, open_place
 from agentic_rag_migrations import HEAD as NEWEST
 
@@ -30,7 +31,7 @@ def bucket() -> Iterator[str]:
 
 async def test_a_backup_in_a_bucket_is_written_verified_and_its_damage_found(bucket: str, tmp_path: Path) -> None:
     (tmp_path / "place").write_text(f"{bucket.format('monday')}\n")
-    place = open_place(f"@{tmp_path / 'place'}")
+    place = open_place(f"@{tmp_path / 'place'}", Proxies())
     system = System(tmp_path)
     system.target = place.store
     await system.add_original()
@@ -53,13 +54,13 @@ async def test_a_backup_in_a_bucket_is_written_verified_and_its_damage_found(buc
 async def test_erasures_of_the_backups_beside_it_and_of_the_list_there_are_applied(bucket: str, tmp_path: Path) -> None:
     systems = [System(tmp_path / name) for name in ("tuesday", "wednesday")]
     for system, name in zip(systems, ("tuesday", "wednesday"), strict=True):
-        system.target = open_place(bucket.format(name)).store
+        system.target = open_place(bucket.format(name), Proxies()).store
         await system.back_up()
     listed = System(tmp_path / "later").record
-    above = BucketPlace(bucket.format("").replace("/?", "?"))
+    above = BucketPlace(bucket.format("").replace("/?", "?"), Proxies())
     await above.store.put(ERASURES_BESIDE, encode_line(listed))
 
-    found = await open_place(bucket.format("tuesday")).records_beside()
+    found = await open_place(bucket.format("tuesday"), Proxies()).records_beside()
 
     assert {*found} >= {listed, *(one.record for one in systems)}
 
@@ -69,14 +70,14 @@ async def test_erasures_of_the_backups_beside_it_and_of_the_list_there_are_appli
 )
 def test_an_address_that_is_none_is_told_without_its_secret(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        open_place(text)
+        open_place(text, Proxies())
 
     assert "BUCKET/FOLDER" in refused.value.message or "expected" in refused.value.message
     assert "hunter2" not in refused.value.message
 
 
 def test_a_place_is_shown_without_its_secret(bucket: str) -> None:
-    shown = str(open_place(bucket.format("monday")))
+    shown = str(open_place(bucket.format("monday"), Proxies()))
 
     assert "backups/site/monday" in shown
     assert SECRET not in shown

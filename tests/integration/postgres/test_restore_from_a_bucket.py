@@ -17,6 +17,7 @@ from tests.stack import Stack
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.operations.findings import Severity
+from agentic_rag.web.proxies import Proxies
 from agentic_rag_cli.commands.operations.backup_places import open_place
 
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.nightly]
@@ -50,7 +51,7 @@ async def test_a_restore_from_a_bucket_that_broke_off_leaves_nothing_and_the_nex
     before, after = places
     corpus = generated_corpus(60)
     address = "s3://access:secret@backups/site/monday?endpoint={}"
-    store = open_place(address.format(endpoint)).store
+    store = open_place(address.format(endpoint), Proxies()).store
     async with product_on(before) as system:
         await system.first_access.ensure_organisation()
         workspace = await create_workspace(system, "drill")
@@ -69,7 +70,7 @@ async def test_a_restore_from_a_bucket_that_broke_off_leaves_nothing_and_the_nex
             cuts.append(asyncio.create_task(line.cut()))
 
     async with product_on(after) as system:
-        far = open_place(address.format(line.url)).store
+        far = open_place(address.format(line.url), Proxies()).store
         with pytest.raises(DependencyUnavailable) as broken:
             await system.restore_backup.run(far, cut_at_an_original)
         await asyncio.gather(*cuts)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from agentic_rag.adapters.jwt.http import KeySetClient
 from agentic_rag.adapters.jwt.keys import read_key_set
 
 KINDS = ("RSA", "EC", "OKP")
@@ -65,28 +62,3 @@ def test_the_good_key_beside_a_broken_one_is_read(kind: str, member: str) -> Non
 @pytest.mark.parametrize("algorithm", ["none", "HS256", "RS512", "PS256"])
 def test_a_key_for_another_algorithm_is_passed_over(algorithm: str) -> None:
     assert read_key_set(json.dumps({"keys": [{**keys()["RSA"], "kid": "k", "alg": algorithm}]}).encode()) == {}
-
-
-@pytest.mark.network
-async def test_keys_are_fetched_through_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    class Proxy(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"{}")
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Says nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
-        Thread(target=server.handle_request, daemon=True).start()
-        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{server.server_port}")
-        monkeypatch.delenv("NO_PROXY", raising=False)
-        client = KeySetClient("http://issuer.example/keys", timeout_seconds=5.0)
-        body = await client.fetch()
-        await client.aclose()
-
-    assert (body, asked) == (b"{}", ["http://issuer.example/keys"])

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.ingestion.source_world import FollowingWorkspace, Steps
 from tests.memory_store.jobs.job_board import MemoryJobBoard
 
-from agentic_rag.adapters.sources.connectors import CONNECTORS
+from agentic_rag.adapters.sources.connectors import connectors as connectors_of
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
 from agentic_rag.documents.document import DocumentFilter
@@ -26,6 +26,7 @@ from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.secret import Secret
 from agentic_rag.tenancy.access import ReadIdentity
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditFilter
+from agentic_rag.web.proxies import Proxies
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 MASTER = {"m1": bytes(32)}
@@ -75,7 +76,7 @@ class World(FollowingWorkspace):
         self.told = ToldSource()
         vault = EnvelopeVault(MASTER)
         self.sources = ManageSources(self.database, vault, RandomIds(), self.store.clock, self.telemetry)
-        connectors = {**CONNECTORS, SourceKind.SITEMAP: self.told.open, SourceKind.GIT: self.told.open}
+        connectors = {**connectors_of(Proxies()), SourceKind.SITEMAP: self.told.open, SourceKind.GIT: self.told.open}
         self.follower = FollowSource(
             self.database, self.sync_source, connectors, vault, self.store.clock, self.telemetry
         )

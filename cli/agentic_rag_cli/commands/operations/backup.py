@@ -62,7 +62,7 @@ def create(context: typer.Context, place: Place, as_json: JsonOption = False) ->
                     code="STORAGE_FULL",
                 ) from error
 
-    target = open_place(place)
+    target = open_place(place, wiring_of(context).settings().proxies)
     target.make()
     manifest = _with_container(context, work)
     if manifest.missing_originals:
@@ -71,7 +71,7 @@ def create(context: typer.Context, place: Place, as_json: JsonOption = False) ->
 
 
 @app.command("verify")
-def verify(place: Place, as_json: JsonOption = False) -> None:
+def verify(context: typer.Context, place: Place, as_json: JsonOption = False) -> None:
     """Read a backup from end to end and compare every file with its hash. Exit code 1 when something is wrong.
 
     Example: rag backup verify /mnt/backups/2026-11-27
@@ -79,7 +79,7 @@ def verify(place: Place, as_json: JsonOption = False) -> None:
     from agentic_rag.operations.backups.verify_backup import BackupCheck, verify_backup
     from agentic_rag_migrations import HEAD
 
-    source = open_place(place)
+    source = open_place(place, wiring_of(context).settings().proxies)
     source.require()
 
     async def work() -> BackupCheck:
@@ -118,7 +118,7 @@ def restore(
         with terminal.ProgressLine("restore") as line:
             return await container.restore_backup.run(source.store, line.update), records
 
-    source = open_place(place)
+    source = open_place(place, wiring_of(context).settings().proxies)
     source.require()
 
     wiring = wiring_of(context)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.settings.addresses import mask_password
+from agentic_rag.web.proxies import Proxies
 
 if TYPE_CHECKING:
     from agentic_rag.documents.ports import BlobStore
@@ -18,14 +19,16 @@ ERASURES_BESIDE = "erasures.jsonl"
 SCHEME = "s3://"
 
 
-def open_place(text: str) -> DirectoryPlace | BucketPlace:
-    """The place that an argument names. Errors: `InvalidInput`, which shows no secret."""
+def open_place(text: str, proxies: Proxies) -> DirectoryPlace | BucketPlace:
+    """The place that an argument names; a bucket is asked through the proxies. Errors: `InvalidInput`, which shows no
+    secret.
+    """
     address = text
     if text.startswith("@"):
         address = _existing(Path(text[1:])).read_text("utf-8").strip()
     if not address.startswith(SCHEME):
         return DirectoryPlace(Path(address))
-    place = BucketPlace(address.rstrip("/"))
+    place = BucketPlace(address.rstrip("/"), proxies)
     place.open(place.address)
     return place
 
@@ -89,6 +92,7 @@ class BucketPlace:
 
     address: str
     """With its secret."""
+    proxies: Proxies
 
     def __str__(self) -> str:
         return mask_password(self.address)
@@ -126,7 +130,7 @@ class BucketPlace:
         from agentic_rag.bootstrap import open_bucket_folder
 
         try:
-            return open_bucket_folder(address)
+            return open_bucket_folder(address, self.proxies)
         except ValueError as error:
             raise InvalidInput(f"The place of the backup: {error}.", path=("place",)) from error
 

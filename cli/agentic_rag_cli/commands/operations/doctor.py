@@ -153,10 +153,12 @@ async def check_embedder(settings: Settings) -> Check:
         return ok("embedder", f"{settings.models.embedding_model} at the provider's own address (not contacted)")
     import httpx2
 
+    url = f"{settings.models.openai_base_url.rstrip('/')}/models"
     headers = {"Authorization": f"Bearer {settings.models.openai_api_key}"}
+    through = httpx2.AsyncHTTPTransport(proxy=settings.proxies.of(url))
     try:
-        async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
-            response = await client.get(f"{settings.models.openai_base_url.rstrip('/')}/models", headers=headers)
+        async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, transport=through) as client:
+            response = await client.get(url, headers=headers)
     except httpx2.TransportError as error:
         return failure(
             "embedder",

@@ -14,8 +14,10 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import S3Store
 
 from agentic_rag.adapters.blobs.keys import key_parts
+from agentic_rag.adapters.blobs.s3_client import client_options, endpoint_of
 from agentic_rag.documents.ports import StoredBlob
 from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost, NotFound, Retryable
+from agentic_rag.web.proxies import DIRECT, Proxies
 
 if TYPE_CHECKING:
     from obstore import GetOptions, UpdateVersion
@@ -48,22 +50,19 @@ class S3Options:
 class S3BlobStore:
     """`documents.ports.BlobStore`. An object appears when its upload is complete; an interrupted upload is aborted."""
 
-    def __init__(self, options: S3Options) -> None:
+    def __init__(self, options: S3Options, proxies: Proxies = DIRECT) -> None:
         self._bucket = options.bucket
+        endpoint = endpoint_of(options.endpoint, options.region)
         self._store = S3Store(
             options.bucket,
             prefix=options.folder or None,
-            endpoint=options.endpoint or f"https://s3.{options.region}.amazonaws.com",
+            endpoint=endpoint,
             region=options.region,
             access_key_id=options.access_key,
             secret_access_key=options.secret_key,
             # Path-style addresses: every compatible store supports them.
             virtual_hosted_style_request=False,
-            client_options={
-                "allow_http": options.endpoint.startswith("http://"),
-                "connect_timeout": timedelta(seconds=5),
-                "timeout": timedelta(seconds=options.timeout_seconds),
-            },
+            client_options=client_options(endpoint, proxies, options.timeout_seconds),
             retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=options.timeout_seconds)},
         )
 

@@ -9,13 +9,13 @@ TIMEOUT_SECONDS = 5.0
 
 
 class KeySetClient:
-    """Reads one address; no redirects, bounded in time and size. Like every address that an operator names, it is asked
-    through the proxies of the environment.
-    """
+    """Reads one address; no redirects, bounded in time and size."""
 
-    def __init__(self, url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+    def __init__(self, url: str, timeout_seconds: float = TIMEOUT_SECONDS, proxy: str | None = None) -> None:
         self._url = url
-        self._client = httpx2.AsyncClient(timeout=timeout_seconds, follow_redirects=False)
+        # A transport of its own: a client that makes one reads the environment's proxies.
+        transport = httpx2.AsyncHTTPTransport(proxy=proxy)
+        self._client = httpx2.AsyncClient(timeout=timeout_seconds, follow_redirects=False, transport=transport)
 
     async def fetch(self) -> bytes:
         """The response body. Errors: `OSError` if the address does not return status 200 with at most 1 MB."""

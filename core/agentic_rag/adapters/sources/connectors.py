@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.sources.git import open_git
@@ -15,6 +15,7 @@ from agentic_rag.ingestion.ports import SourceConnector
 from agentic_rag.ingestion.sources.ports import OpenSource
 from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.kernel.secret import Secret
+from agentic_rag.web.proxies import Proxies
 
 
 @asynccontextmanager
@@ -23,11 +24,11 @@ async def open_directory(stated: NewSource, secret: Secret | None) -> AsyncGener
     yield DirectorySource(Path(stated.location))
 
 
-CONNECTORS: Mapping[SourceKind, OpenSource] = MappingProxyType(
-    {
+def connectors(proxies: Proxies) -> Mapping[SourceKind, OpenSource]:
+    """The table. Only buckets are asked through proxies: an operator named their server, or it is AWS."""
+    return {
         SourceKind.DIRECTORY: open_directory,
         SourceKind.GIT: open_git,
-        SourceKind.S3: open_s3,
+        SourceKind.S3: partial(open_s3, proxies=proxies),
         SourceKind.SITEMAP: open_sitemap,
     }
-)

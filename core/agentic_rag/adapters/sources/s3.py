@@ -8,18 +8,19 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from agentic_rag.adapters.blobs.s3_client import client_options, endpoint_of
 from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.listing import HIDDEN, changes_of, is_hidden, require_few
 from agentic_rag.ingestion.sources.source import NewSource, UnreadableItem
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 from agentic_rag.kernel.secret import Secret
+from agentic_rag.web.proxies import DIRECT, Proxies
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
 
 MAX_BYTES = 256 * 1024 * 1024
 DEFAULT_REGION = "us-east-1"
-CONNECT_SECONDS = 5
 CALL_SECONDS = 60
 
 _REGION = re.compile(r"[a-z0-9-]{1,40}")
@@ -32,14 +33,16 @@ _NO_BUCKET = re.compile(r"<Code>(?:NoSuchBucket|PermanentRedirect)<")
 
 
 @asynccontextmanager
-async def open_s3(stated: NewSource, secret: Secret | None) -> AsyncGenerator[SourceConnector]:
+async def open_s3(
+    stated: NewSource, secret: Secret | None, proxies: Proxies = DIRECT
+) -> AsyncGenerator[SourceConnector]:
     """A bucket. Without an endpoint it is asked at AWS; another endpoint is one that an operator named. The credential
     is `ACCESS_KEY:SECRET_KEY`; without one the bucket is read as anybody may. Errors: `InvalidInput`.
     """
     from obstore.store import S3Store
 
     bucket, _, prefix = stated.location.removeprefix("s3://").partition("/")
-    region, endpoint = stated.options.get("region", DEFAULT_REGION), stated.options.get("endpoint", "")
+    region = stated.options.get("region", DEFAULT_REGION)
     if _BUCKET.fullmatch(bucket) is None or _REGION.fullmatch(region) is None:
         raise InvalidInput("The location is `BUCKET` or `BUCKET/PREFIX`.", code="SOURCE_INVALID", path=("source",))
     login: dict[str, str | bool] = {"skip_signature": True}
@@ -48,16 +51,13 @@ async def open_s3(stated: NewSource, secret: Secret | None) -> AsyncGenerator[So
         if not colon:
             raise _key_error("The credential of a bucket is `ACCESS_KEY:SECRET_KEY`.")
         login = {"access_key_id": access_key, "secret_access_key": secret_key}
+    endpoint = endpoint_of(stated.options.get("endpoint", ""), region)
     store = S3Store(
         bucket,
-        endpoint=endpoint or f"https://s3.{region}.amazonaws.com",
+        endpoint=endpoint,
         region=region,
         virtual_hosted_style_request=False,
-        client_options={
-            "allow_http": endpoint.startswith("http://"),
-            "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
-            "timeout": timedelta(seconds=CALL_SECONDS),
-        },
+        client_options=client_options(endpoint, proxies, CALL_SECONDS),
         retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=CALL_SECONDS)},
         **login,  # pyright: ignore[reportArgumentType]
     )

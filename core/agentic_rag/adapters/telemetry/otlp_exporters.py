@@ -62,11 +62,18 @@ def export_logs_to(target: OtlpTarget, tell: Tell) -> LogRecordExporter:
 
 
 def _over_http(target: OtlpTarget) -> dict[str, Any]:
+    import requests
     from opentelemetry.exporter.otlp.proto.http import Compression
 
     _read_files(target)
+    session = requests.Session()
+    # Else the environment's proxies go before those of the settings, and its .netrc adds a login.
+    session.trust_env = False
+    if target.proxy:
+        session.proxies = {"http": target.proxy, "https": target.proxy}
     return {
         "endpoint": target.url,
+        "session": session,
         "certificate_file": target.certificate or None,
         "client_key_file": target.client_key or None,
         "client_certificate_file": target.client_certificate or None,
@@ -80,11 +87,13 @@ def _over_grpc(target: OtlpTarget) -> dict[str, Any]:
     import grpc
 
     is_plain = target.url.startswith("http://")
+    through = ("grpc.http_proxy", target.proxy) if target.proxy else ("grpc.enable_http_proxy", 0)
     return {
         "endpoint": urlsplit(target.url).netloc,
         "insecure": is_plain,
         "credentials": None if is_plain else grpc.ssl_channel_credentials(*_read_files(target)),
         "headers": dict(target.headers),
+        "channel_options": (through,),
         "timeout": target.timeout_seconds or EXPORT_TIMEOUT_SECONDS,
         "compression": grpc.Compression.Gzip if target.is_compressed else grpc.Compression.NoCompression,
     }

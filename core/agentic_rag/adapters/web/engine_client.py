@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode, urlsplit
 
 import httpcore2
 import msgspec
@@ -25,8 +25,9 @@ from agentic_rag.adapters.web.dialling import (
 from agentic_rag.adapters.web.response_body import answered_at, read_whole, uses_gzip
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, PolicyRefused, Retryable
 from agentic_rag.web.engine_address import EngineAddress
+from agentic_rag.web.proxies import DIRECT, Proxies
 from agentic_rag.web.retry_after import stated_wait
-from agentic_rag.web.url_policy import AddressRefused, Target, check_address, check_own_address
+from agentic_rag.web.url_policy import AddressRefused, Scheme, Target, check_address, check_own_address
 
 MAX_ANSWER_BYTES = 1_000_000
 ENGINE_SECONDS = 4.0
@@ -54,8 +55,8 @@ class EngineBusy(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class EngineClient:
-    """Only the host of `address` is asked. It need not be public where the operator runs it. Tests replace `resolve`,
-    `dial` and `tls`.
+    """Only the host of `address` is asked. It need not be public where the operator runs it; through a proxy, which
+    resolves its name, its addresses are not looked at. Tests replace `resolve`, `dial` and `tls`.
     """
 
     address: EngineAddress
@@ -63,6 +64,7 @@ class EngineClient:
     dial: Dial = system_dial
     tls: ssl.SSLContext | None = None
     seconds: float = ENGINE_SECONDS
+    proxies: Proxies = DIRECT
 
     async def ask(self, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> object:
         """The decoded JSON of an answer. Errors: those of `web.search.AskEngine`."""
@@ -102,9 +104,10 @@ class EngineClient:
             raise EngineFailed("The search engine's answer is no JSON: it may not offer that format.") from error
 
     async def _get(self, asked: Target, headers: Mapping[str, str]) -> bytes:
-        check = check_own_address if self.address.is_own else check_address
+        proxy = self.proxies.of(asked.url)
+        through = None if proxy is None else _proxy(proxy)
         try:
-            addresses = await resolve_safely(asked, self.resolve, check)
+            addresses = await self._addresses(asked, through)
         except Retryable as error:
             raise EngineFailed("The search engine's host name cannot be resolved.") from error
         backend = PinnedAddressBackend(addresses, self.dial, self.seconds, ByteLimit(MAX_ANSWER_BYTES))
@@ -120,7 +123,7 @@ class EngineClient:
         tls = self.tls or ssl.create_default_context()
         async with (
             httpcore2.AsyncConnectionPool(
-                ssl_context=tls, max_connections=1, retries=0, network_backend=backend
+                ssl_context=tls, max_connections=1, retries=0, network_backend=backend, proxy=through
             ) as pool,
             pool.stream("GET", origin, headers=sent) as response,
         ):
@@ -131,6 +134,25 @@ class EngineClient:
                 return await read_whole(response.aiter_stream(), MAX_ANSWER_BYTES, packed=packed)
             except AgenticRagError as error:
                 raise EngineFailed(f"The search engine's answer could not be read: {error.message}") from error
+
+    async def _addresses(self, asked: Target, through: httpcore2.Proxy | None) -> Sequence[str]:
+        """Where to connect: the checked addresses of the engine, or those of the proxy."""
+        if through is None:
+            return await resolve_safely(
+                asked, self.resolve, check_own_address if self.address.is_own else check_address
+            )
+        host, port = through.url.host.decode("ascii"), through.url.port or Scheme(through.url.scheme.decode()).port
+        try:
+            return await self.resolve(host, port)
+        except OSError as error:
+            raise EngineFailed("The host name of the proxy cannot be resolved.") from error
+
+
+def _proxy(address: str) -> httpcore2.Proxy:
+    parts = urlsplit(address)
+    login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+    place = parts.netloc.rpartition("@")[2]
+    return httpcore2.Proxy(f"{parts.scheme}://{place}", auth=login)
 
 
 def _check_status(status: int, retry_after: str, answered_at: str) -> None:
