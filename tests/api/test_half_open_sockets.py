@@ -7,7 +7,8 @@ import struct
 import pytest
 
 from agentic_rag_server.connections import ConnectionLimits, GuardedSocket
-from agentic_rag_server.socket_frames import MOST_A_SECOND, MOST_FRAMES
+from agentic_rag_server.graphql.http.socket import MOST_OPERATIONS
+from agentic_rag_server.socket_frames import MOST_A_SECOND, MOST_FRAMES, MOST_MESSAGES_A_SECOND
 from tests.api.test_connections import HEAD, Door, opened
 
 pytestmark = pytest.mark.network
@@ -204,6 +205,41 @@ async def test_a_refusal_by_the_protocol_is_counted_before_a_credential(message:
 
     assert said[2:4] == struct.pack(">H", code)
     assert door.refused == {reason: 1}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        (b"Host: x\r\n", b"Host: x\r\nOrigin: https://elsewhere.example\r\n", "socket_origin"),
+        (b"graphql-transport-ws", b"graphql-ws", "socket_protocol"),
+    ],
+)
+async def test_a_handshake_that_is_refused_is_counted(before: bytes, after: bytes, reason: str) -> None:
+    async with opened() as door:
+        reader, writer = await door.connect()
+        writer.write(UPGRADE.replace(before, after))
+        said = await RawSocket(reader, writer).ends()
+
+    assert (b" 403 " in said) is (reason == "socket_origin")
+    assert (struct.pack(">H", 4406) in said) is (reason == "socket_protocol")
+    assert door.refused == {reason: 1}
+
+
+async def test_a_flood_of_messages_ends_the_socket_of_a_caller_as_well() -> None:
+    ping, known = json.dumps({"type": "ping"}).encode(), json.dumps({"type": "complete", "id": "1"}).encode()
+    async with opened() as door:
+        patient, flooding = await begun(door), await begun(door)
+        for _ in range(MOST_OPERATIONS):
+            patient.send(LAST | TEXT, known)
+        patient.send(LAST | TEXT, ping)
+        assert await patient.message() == {"type": "pong"}
+        for _ in range(2 * MOST_MESSAGES_A_SECOND):
+            flooding.send(LAST | TEXT, known)
+        said = await flooding.ends()
+        patient.writer.close()
+
+    assert said[2:4] == struct.pack(">H", 1013)
+    assert door.refused == {"socket_rate": 1}
 
 
 async def test_a_wrong_credential_is_counted_as_such_and_a_caller_s_mistake_is_no_refusal() -> None:

@@ -64,15 +64,18 @@ class SocketEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
         socket = WebSocket(scope, receive, send)
+        use: SocketUse = scope.get("state", {}).get(SOCKET_USE, SocketUse())
         if not _is_own_page(socket, self._origins):
+            use.count_refusal("socket_origin")
             await socket.close()
             return
         if SUBPROTOCOL not in scope["subprotocols"]:
+            use.count_refusal("socket_protocol")
             await socket.accept()
             await socket.close(4406, f"Ask for the subprotocol {SUBPROTOCOL}")
             return
         await socket.accept(SUBPROTOCOL)
-        await _Conversation(self, socket).run()
+        await _Conversation(self, socket, use).run()
 
 
 def _is_own_page(socket: WebSocket, origins: Collection[str]) -> bool:
@@ -86,10 +89,10 @@ def _is_own_page(socket: WebSocket, origins: Collection[str]) -> bool:
 class _Conversation:
     """One connection: its caller, and the operations that run."""
 
-    def __init__(self, endpoint: SocketEndpoint, socket: WebSocket) -> None:
+    def __init__(self, endpoint: SocketEndpoint, socket: WebSocket, use: SocketUse) -> None:
         self._endpoint = endpoint
         self._socket = socket
-        self._use: SocketUse = socket.scope.get("state", {}).get(SOCKET_USE, SocketUse())
+        self._use = use
         self._token = ""
         self._is_ready = False
         self._has_begun = False
