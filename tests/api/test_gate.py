@@ -47,10 +47,17 @@ class FakeLog:
     rested: Sequence[Rollback] = ()
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
+        self,
+        workspace: WorkspaceRef,
+        since: datetime,
+        subject: str | None,
+        most: int,
+        *,
+        outside_only: bool = False,
+        mode: str | None = None,
     ) -> Sequence[StoredDecision]:
         self.asked.append((workspace, since, subject, most))
-        return self.kept[:most]
+        return [one for one in self.kept if mode in (None, one.mode)][:most]
 
     async def feedback_since(
         self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
@@ -91,10 +98,10 @@ def stored(*runs: Run) -> list[StoredDecision]:
 
 
 REPORT = """
-query($id: ID!, $since: DateTime!) {
-  gateReport(workspaceId: $id, since: $since) {
+query($id: ID!, $since: DateTime!, $mode: JudgingMode) {
+  gateReport(workspaceId: $id, since: $since, mode: $mode) {
     runs isComplete total { name runs share p50Seconds hitRate costUsd } byPlan { name runs } byIntent { name runs }
-    causes { cause runs }
+    byMode { name runs p95Seconds } causes { cause runs }
   }
 }
 """
@@ -165,6 +172,18 @@ async def test_a_report_is_of_the_decisions_since_then() -> None:
     assert found["byIntent"] == [{"name": "lookup", "runs": 2}]
     assert found["causes"] == [{"cause": "MODE", "runs": 2}]
     assert found["total"]["share"] == 1.0
+
+
+async def test_a_base_line_is_the_report_of_the_runs_that_were_only_watched() -> None:
+    log = FakeLog(stored(judged(1, SHADOW), judged(2), judged(3)))
+
+    whole, base = [
+        (await query(Container(gate=gate(log)), REPORT, SINCE | mode))["data"]["gateReport"]
+        for mode in ({}, {"mode": "SHADOW"})
+    ]
+
+    assert [(one["name"], one["runs"]) for one in whole["byMode"]] == [("shadow", 1), ("on", 2)]
+    assert (base["runs"], [one["name"] for one in base["byMode"]]) == (1, ["shadow"])
 
 
 async def test_a_report_of_too_many_decisions_says_that_it_left_some_out() -> None:

@@ -46,9 +46,17 @@ class OutcomeLog:
         return self.at.timestamp()
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
+        self,
+        workspace: WorkspaceRef,
+        since: datetime,
+        subject: str | None,
+        most: int,
+        *,
+        outside_only: bool = False,
+        mode: str | None = None,
     ) -> Sequence[StoredDecision]:
-        return [one for one in self.kept if not outside_only or one.plan_type in OUTSIDE_PLANS][:most]
+        found = [one for one in self.kept if not outside_only or one.plan_type in OUTSIDE_PLANS]
+        return [one for one in found if mode in (None, one.mode)][:most]
 
     async def feedback_since(
         self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int

@@ -29,9 +29,10 @@ query ($workspaceId: ID!) {
 _GROUP = "name runs share p50Seconds p95Seconds hitRate costUsd unpricedRuns tokens ratings satisfaction precision"
 
 REPORT = f"""
-query ($workspaceId: ID!, $since: DateTime!) {{
-  gateReport(workspaceId: $workspaceId, since: $since) {{
+query ($workspaceId: ID!, $since: DateTime!, $mode: JudgingMode) {{
+  gateReport(workspaceId: $workspaceId, since: $since, mode: $mode) {{
     runs isComplete total {{ {_GROUP} }} byPlan {{ {_GROUP} }} byIntent {{ {_GROUP} }} byVersion {{ {_GROUP} }}
+    byMode {{ {_GROUP} }}
     causes {{ cause runs }}
   }}
 }}

@@ -58,6 +58,8 @@ def report_text(found: Mapping[str, Any]) -> str:
     if found["total"] is None:
         return "No decision since then."
     parts = [_groups("PLAN", [*found["byPlan"], found["total"]]), _groups("INTENT", found["byIntent"])]
+    if len(found["byMode"]) > 1:
+        parts.append(_groups("MODE", found["byMode"]))
     if len(found["byVersion"]) > 1:
         parts.append(_groups("WEIGHTS", found["byVersion"]))
     if found["causes"]:

@@ -113,10 +113,17 @@ class GateLog(Protocol):
     """
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
+        self,
+        workspace: WorkspaceRef,
+        since: datetime,
+        subject: str | None,
+        most: int,
+        *,
+        outside_only: bool = False,
+        mode: str | None = None,
     ) -> Sequence[StoredDecision]:
-        """Decisions taken since then, newest first; only those of one subject's runs when one is named, and of runs
-        that were to look outside.
+        """Decisions taken since then, newest first; only those of one subject's runs when one is named, of one
+        mode, and of runs that were to look outside.
         """
         ...
 

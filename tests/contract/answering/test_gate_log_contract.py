@@ -62,6 +62,23 @@ async def test_of_one_subject_only_its_own_decisions_come_and_of_another_workspa
     assert [one.run_id for one in found] == [mine.run_id]
 
 
+async def test_of_one_mode_only_its_decisions_come_however_many_newer_ones_there_are(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    watched, looked = (judged(workspace) for _ in range(2))
+    looked = replace(looked, answer=replace(looked.answer, gate=replace(looked.answer.gate, mode="on")))
+    await adapter.runs.record([watched, looked])
+
+    found = {
+        mode: await adapter.gate_log.decisions(workspace, watched.created_at, None, 1, mode=mode)
+        for mode in ("shadow", "on")
+    }
+
+    assert {mode: [one.run_id for one in ones] for mode, ones in found.items()} == {
+        "shadow": [watched.run_id],
+        "on": [looked.run_id],
+    }
+
+
 async def test_what_is_said_of_a_run_comes_back_and_a_later_word_takes_its_place(adapter: Backend) -> None:
     workspace, other = await adapter.workspace(), await adapter.workspace()
     run = judged(workspace)

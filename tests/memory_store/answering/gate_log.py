@@ -23,15 +23,23 @@ class MemoryGateLog:
         self._rollbacks: list[tuple[WorkspaceRef, Rollback]] = []
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
+        self,
+        workspace: WorkspaceRef,
+        since: datetime,
+        subject: str | None,
+        most: int,
+        *,
+        outside_only: bool = False,
+        mode: str | None = None,
     ) -> list[StoredDecision]:
-        """Decisions of runs, newest first; only those of one subject when one is named, and of runs that were to look
-        outside.
+        """Decisions of runs, newest first; only those of one subject or mode when one is named, and of runs that were
+        to look outside.
         """
         state = entered(self._store.committed, workspace)
         held = [] if state is None else [run for run in state.runs.values() if subject in (None, run.subject)]
         found = [one for one in map(decision_to_store, held) if one is not None and one.decided_at >= since]
         found = [one for one in found if not outside_only or one.plan_type in OUTSIDE_PLANS]
+        found = [one for one in found if mode in (None, one.mode)]
         return sorted(found, key=lambda one: (one.decided_at, str(one.run_id)), reverse=True)[:most]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:

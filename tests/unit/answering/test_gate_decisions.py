@@ -176,6 +176,16 @@ def test_a_report_counts_plans_as_they_were_asked_for() -> None:
     assert [(one.cause, one.runs) for one in report.causes] == [("mode", 1)]
 
 
+def test_a_report_parts_runs_that_were_only_watched_from_those_that_looked_outside() -> None:
+    watched = [_stored(decide(PLAIN, UNANSWERED, replace(OPEN, mode="shadow")), seconds=0.1, cost=0.25)] * 3
+    looked = _stored(decide(PLAIN, UNANSWERED, OPEN), seconds=2.0, cost=1.0)
+
+    report = report_decisions([looked, *watched], is_complete=True)
+
+    told = [(one.name, one.runs, one.share, one.p95_seconds, one.cost_usd) for one in report.by_mode]
+    assert told == [("shadow", 3, 0.75, 0.1, 0.75), ("on", 1, 0.25, 2.0, 1.0)]
+
+
 def test_a_report_of_nothing_is_empty() -> None:
     assert report_decisions([], is_complete=True).total is None
 

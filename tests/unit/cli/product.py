@@ -449,10 +449,18 @@ class Product:
         return _page([run for run in self.answers.values() if wanted.admits(run)], request)
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
+        self,
+        workspace: WorkspaceRef,
+        since: datetime,
+        subject: str | None,
+        most: int,
+        *,
+        outside_only: bool = False,
+        mode: str | None = None,
     ) -> list[StoredDecision]:
         """Decisions of the runs, as a `GateLog`."""
-        return [one for one in map(decision_to_store, self.answers.values()) if one is not None]
+        found = [one for one in map(decision_to_store, self.answers.values()) if one is not None]
+        return [one for one in found if mode in (None, one.mode)]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
         """None, as a `GateLog`."""

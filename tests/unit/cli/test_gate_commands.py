@@ -92,6 +92,16 @@ def test_a_report_has_a_row_for_each_plan_and_intent() -> None:
     assert ["lookup", "1", "100", "%"] in [row[:4] for row in rows]
 
 
+def test_a_report_of_one_mode_leaves_the_others_out() -> None:
+    told = [
+        terminal(judged()).rag("gate", "report", "--since", "2020-01-01", "--mode", mode).stdout
+        for mode in ("on", "shadow")
+    ]
+
+    assert "lookup" in told[0]
+    assert told[1] == "No decision since then.\n"
+
+
 def test_a_report_of_no_decision_says_so() -> None:
     shown = terminal(answered()).rag("gate", "report", "--since", "2020-01-01")
 

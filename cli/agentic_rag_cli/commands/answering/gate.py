@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -23,6 +24,14 @@ app = typer.Typer(
 )
 
 app.command("learn")(learn)
+
+
+class JudgingMode(enum.Enum):
+    """A mode in which runs are judged."""
+
+    SHADOW = "shadow"
+    ON = "on"
+
 
 _FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
 SinceOption = Annotated[
@@ -81,17 +90,23 @@ def explain(
 
 @app.command("report")
 def report(
-    context: typer.Context, since: SinceOption, workspace: WorkspaceOption = None, as_json: JsonOption = False
+    context: typer.Context,
+    since: SinceOption,
+    mode: Annotated[
+        JudgingMode | None, typer.Option("--mode", help="Of the runs of this mode only; `shadow` is the base line.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Report what the gate decided: shares, latency, hit rate and cost by plan and by intent, and what lowered plans.
-    In mode `shadow` this is the base line. Counts your own runs, and all of them where you manage the workspace.
+    """Report what the gate decided: shares, latency, hit rate and cost by plan, by intent and by mode, and what lowered
+    plans. Counts your own runs, and all of them where you manage the workspace.
 
-    Example: rag gate report --since 2026-11-01
+    Example: rag gate report --since 2026-11-01 --mode shadow
     """
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         asked = {"workspaceId": await client.workspace_id(workspace), "since": _instant(since)}
-        return await client.fetch(gate_queries.REPORT, **asked)
+        return await client.fetch(gate_queries.REPORT, **asked, mode=None if mode is None else mode.name)
 
     found = on_graphql(context, work)
     terminal.show(found, gate_view.report_text(found), as_json=as_json)

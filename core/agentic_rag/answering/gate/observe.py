@@ -93,9 +93,13 @@ class ObserveGate:
         run = await self._answer().ask(principal, replace(question, idempotency_key=None, thread=None, options=options))
         return run.answer.gate
 
-    async def report(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReport:
-        """What the stored decisions add up to, with what was said of their runs. Errors: `DependencyUnavailable`."""
-        found, is_complete = await self._decisions(principal, workspace, since)
+    async def report(
+        self, principal: Principal, workspace: WorkspaceRef, since: datetime, mode: str | None = None
+    ) -> GateReport:
+        """What the stored decisions, or those of one mode, add up to, with what was said of their runs. Errors:
+        `DependencyUnavailable`.
+        """
+        found, is_complete = await self._decisions(principal, workspace, since, mode)
         said = await self._log.feedback_since(workspace, *_seen(principal, since), MOST_DECISIONS + 1)
         return report_decisions(found, said, is_complete=is_complete and len(said) <= MOST_DECISIONS)
 
@@ -120,10 +124,10 @@ class ObserveGate:
         return replay_decisions(found, IN_FORCE, is_complete=is_complete)
 
     async def _decisions(
-        self, principal: Principal, workspace: WorkspaceRef, since: datetime
+        self, principal: Principal, workspace: WorkspaceRef, since: datetime, mode: str | None = None
     ) -> tuple[list[StoredDecision], bool]:
         """The newest ones, and whether these are all. `since` without a zone is in UTC."""
-        found = await self._log.decisions(workspace, *_seen(principal, since), MOST_DECISIONS + 1)
+        found = await self._log.decisions(workspace, *_seen(principal, since), MOST_DECISIONS + 1, mode=mode)
         return list(found[:MOST_DECISIONS]), len(found) <= MOST_DECISIONS
 
 

@@ -61,6 +61,8 @@ class GateReport:
     by_intent: tuple[DecisionGroup, ...]
     by_version: tuple[DecisionGroup, ...]
     """Of the weights."""
+    by_mode: tuple[DecisionGroup, ...]
+    """Runs of `shadow`, which only watched, beside those of `on`: the base line."""
     causes: tuple[CauseCount, ...]
 
 
@@ -74,6 +76,7 @@ def report_decisions(
     by_plan = _groups(decisions, said, lambda one: one.planned)
     by_intent = _groups(decisions, said, lambda one: one.intent)
     by_version = _groups(decisions, said, lambda one: one.weights_version)
+    by_mode = _groups(decisions, said, lambda one: one.mode)
     return GateReport(
         runs=count,
         is_complete=is_complete,
@@ -81,6 +84,7 @@ def report_decisions(
         by_plan=tuple(sorted(by_plan, key=lambda one: PLAN_TYPES.index(one.name))),
         by_intent=tuple(sorted(by_intent, key=lambda one: (-one.runs, one.name))),
         by_version=tuple(sorted(by_version, key=lambda one: (-one.runs, one.name))),
+        by_mode=tuple(sorted(by_mode, key=lambda one: one.name, reverse=True)),
         causes=tuple(CauseCount(*one) for one in sorted(causes.items(), key=lambda one: (-one[1], one[0]))),
     )
 

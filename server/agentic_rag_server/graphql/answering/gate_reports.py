@@ -1,5 +1,6 @@
 """How the gate stands, what it decided, and what it would decide."""
 
+import enum
 from datetime import datetime
 from uuid import UUID
 
@@ -20,6 +21,12 @@ from agentic_rag_server.graphql.answering.gate import (
 from agentic_rag_server.graphql.answering.inputs import RagAnswerInput, read_question
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
+
+
+@strawberry.enum(description="A mode in which runs are judged.")
+class JudgingMode(enum.Enum):
+    SHADOW = "shadow"
+    ON = "on"
 
 
 @strawberry.type(description="How the gate stands in a workspace.")
@@ -65,6 +72,9 @@ class GateReport:
     by_plan: list[DecisionGroup] = strawberry.field(description="By the plan before anything lowered it.")
     by_intent: list[DecisionGroup]
     by_version: list[DecisionGroup] = strawberry.field(description="By the version of the weights.")
+    by_mode: list[DecisionGroup] = strawberry.field(
+        description="By the mode: runs of `shadow`, which only watched, beside those of `on`."
+    )
     causes: list[CauseCount]
 
 
@@ -116,13 +126,16 @@ class GateQuery:
     @field(
         Action.READ,
         right=Sight.ORGANISATION,
-        description="What the decisions since then add up to: of the caller's own runs, and for those who manage the "
-        "workspace of all.",
+        description="What the decisions since then, or those of one mode, add up to: of the caller's own runs, and for "
+        "those who manage the workspace of all.",
     )
-    async def gate_report(self, info: Info, workspace_id: strawberry.ID, since: datetime) -> GateReport:
+    async def gate_report(
+        self, info: Info, workspace_id: strawberry.ID, since: datetime, mode: JudgingMode | None = None
+    ) -> GateReport:
         context = info.context
         workspace = await context.workspace(workspace_id)
-        found = await context.parts.gate.report(context.principal, workspace, since)
+        of_mode = None if mode is None else mode.value
+        found = await context.parts.gate.report(context.principal, workspace, since, of_mode)
         causes = [CauseCount(cause=DowngradeCause(one.cause), runs=one.runs) for one in found.causes]
         return to_schema(GateReport, found, causes=causes)
 

@@ -41,7 +41,7 @@ SELECT d.*
 FROM rag_gate_decisions d
 JOIN rag_runs r USING (org_id, workspace_id, run_id)
 WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.decided_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
-  AND (NOT $6::boolean OR d.plan_type IN ('search', 'full_loop'))
+  AND (NOT $6::boolean OR d.plan_type IN ('search', 'full_loop')) AND ($7::text IS NULL OR d.mode = $7)
 ORDER BY d.decided_at DESC, d.run_id DESC
 LIMIT $5
 """
@@ -125,10 +125,17 @@ class PostgresGateLog:
         self._pool = pool
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
+        self,
+        workspace: WorkspaceRef,
+        since: datetime,
+        subject: str | None,
+        most: int,
+        *,
+        outside_only: bool = False,
+        mode: str | None = None,
     ) -> list[StoredDecision]:
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(DECISIONS, *workspace.key, since, subject, most, outside_only)
+            rows = await connection.fetch(DECISIONS, *workspace.key, since, subject, most, outside_only, mode)
         return [_decision(row) for row in rows]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:

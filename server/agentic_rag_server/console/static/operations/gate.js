@@ -12,6 +12,7 @@ export const GATE = /* GraphQL */ `
       total { runs }
       byPlan { ...Group }
       byIntent { ...Group }
+      byMode { ...Group }
       causes { cause runs }
     }
   }

@@ -81,6 +81,7 @@ class RagGate extends Part {
                 ${plural(report.runs, "run")}${report.isComplete ? "" : "; older decisions are left out"}
               </p>
               ${groups("Plan", report.byPlan)} ${groups("Intent", report.byIntent)}
+              ${report.byMode.length > 1 ? groups("Mode", report.byMode) : nothing}
               ${report.causes.length
                 ? html`<h3>What lowered plans</h3>
                     <ul class="plain-list">
