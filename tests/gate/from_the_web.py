@@ -75,7 +75,8 @@ class Worker:
 class Asked:
     """The whole of answering over a workspace that may ask the simulated web."""
 
-    def __init__(self, ground: CrawledWorkspace, find: FindPages = find_pages) -> None:
+    def __init__(self, ground: CrawledWorkspace, find: FindPages = find_pages, usd: float = 0.0) -> None:
+        """`usd` is the price of a search."""
         self.ground = ground
         self.runs = MemoryRunStore(ground.store)
         embedders, clock = only(DeterministicEmbedder()), SystemClock()
@@ -87,11 +88,11 @@ class Asked:
             self.searches += 1
             return await find(request)
 
-        engine = SearchEngine("simulated", search_pages)
+        engine = SearchEngine("simulated", search_pages, usd=usd)
         search = SearchWeb(ground.database, ground.envelope, ground.telemetry, engine)
         queue: object = Worker(ground)
         look = LookOutsideForRun(ground.database, search, ground.pages, ground.keep, queue, ground.telemetry)  # type: ignore[arg-type]
-        self.answer = answer_question(ports, self.recorder, OPEN, outside=Outside(look, ground.envelope.share_left))
+        self.answer = answer_question(ports, self.recorder, OPEN, outside=Outside(look, look.share_left))
 
     async def ask(self, text: str, options: AnswerOptions | None = None) -> Run:
         principal = Principal(self.ground.workspace.org_id, "ada", Role.MEMBER)

@@ -68,7 +68,7 @@ class AnswerPorts:
 
 
 class AnswerQuestion:
-    """Answers questions over the documents of a workspace."""
+    """Answers questions over the documents of a workspace; with `is_dry` nobody is told what the gate decided."""
 
     def __init__(
         self,
@@ -81,8 +81,10 @@ class AnswerQuestion:
         llm_clients: LlmClients | None = None,
         noticed: NoticeFeedback | None = None,
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
+        is_dry: bool = False,
     ) -> None:
         self._ports = ports
+        self._is_dry = is_dry
         self._room = room
         self._stages = stages
         self._recorder = recorder
@@ -323,10 +325,9 @@ class AnswerQuestion:
         self, request: AskRequest, result: PipelineResult, outcome: CacheOutcome, *, cache_down: bool
     ) -> Run:
         """Record the run, and cache its answer when it is this caller's own."""
-        answer = result.answer
-        if cache_down:
-            answer = replace(answer, degraded=(Dependency.CACHE, *answer.degraded))
-        if outcome is not CacheOutcome.BYPASS:
+        lacking = (Dependency.CACHE,) if cache_down else ()
+        answer = replace(result.answer, degraded=(*lacking, *result.answer.degraded))
+        if not self._is_dry:
             tell_decision(self._ports.telemetry, answer.gate)
         now = self._ports.clock.now()
         for dated in (one.dated for one in answer.citations if one.dated is not None):

@@ -74,6 +74,7 @@ def answer_question(
     outside: Outside | None = None,
     noticed: NoticeFeedback | None = None,
     replaced: Mapping[Stage, StageStep] = MappingProxyType({}),
+    is_dry: bool = False,
 ) -> AnswerQuestion:
     """The use case with its stages, or those of `replaced` in their place; `tools` are the tools that need ports;
     `finders` are the domains with evidence of their own; without `outside` runs only decide about the web. The caller
@@ -105,6 +106,7 @@ def answer_question(
         llm_clients=llm_clients,
         noticed=noticed,
         ttl_seconds=ttl_seconds,
+        is_dry=is_dry,
     )
 
 

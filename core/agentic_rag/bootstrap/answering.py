@@ -133,6 +133,7 @@ class AnsweringParts(DocumentParts):
             room=self._room,
             outside=None if unrecorded else self._outside,
             noticed=None if unrecorded else self.noticed,
+            is_dry=unrecorded,
         )
         self.memory.is_used_by(answer.settle)
         return answer

@@ -108,7 +108,7 @@ class WebParts(IngestionParts):
     def estimate_crawl(self) -> EstimateCrawl:
         """The use case behind `estimateCrawl`."""
         prices = self.settings.models.prices
-        return EstimateCrawl(self.database, self.read_pages, self.web_envelope, self.embedders, prices)
+        return EstimateCrawl(self.database, self.read_pages, self.web_envelope, self.embedders, prices, self.telemetry)
 
     @cached_property
     def _outside(self) -> Outside | None:
@@ -117,4 +117,4 @@ class WebParts(IngestionParts):
         look = LookOutsideForRun(
             self.database, self.search_web, self.read_pages, self.keep_pages, self.queue, self.telemetry
         )
-        return Outside(look, self.web_envelope.share_left, self.outcomes.rollbacks)
+        return Outside(look, look.share_left, self.outcomes.rollbacks)

@@ -49,7 +49,7 @@ async def test_parallel_runs_reserve_no_more_than_the_ceiling(adapter: Backend, 
     found = await web.ceilings(workspace)
     assert calls_left(found, UsageKind.SEARCH) == 0
     assert calls_left(found, UsageKind.PAGE) == 10_000
-    assert await web.share_left(workspace) == 0.0
+    assert await web.share_left(workspace, is_billed=False) == 0.0
 
 
 async def test_that_most_of_a_ceiling_is_used_is_told_once_a_day_whichever_process_notices(adapter: Backend) -> None:
@@ -127,7 +127,9 @@ async def test_what_models_spent_leaves_less_for_looking_outside(
     async with adapter.database.transaction(workspace.org_id) as transaction:
         await transaction.usage.add([UsageLine(key, 1, 10, 10, 1.0, 0)])
 
-    assert await envelope(adapter).share_left(workspace) == left
+    web = envelope(adapter)
+    assert await web.share_left(workspace, is_billed=True) == left
+    assert await web.share_left(workspace, is_billed=False) == (0.0 if limits.day_searches == 0 else 1.0)
 
 
 async def test_the_metrics_show_the_ceiling_that_is_used_most(adapter: Backend) -> None:

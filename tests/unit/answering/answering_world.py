@@ -217,6 +217,7 @@ class World:
         telemetry: Any = None,
         retrieve: Retrieve | None = None,
         definitions: ReadDefinitions | None = None,
+        is_dry: bool = False,
     ) -> None:
         self.corpus = corpus
         self.telemetry = telemetry or Telemetry()
@@ -237,6 +238,7 @@ class World:
             outside=outside,
             retrieve=retrieve,
             definitions=definitions,
+            is_dry=is_dry,
         )
 
     async def ask(

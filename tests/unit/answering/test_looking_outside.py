@@ -16,7 +16,7 @@ from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, WeightsTrial
 from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.outside import Outside, OutsideReport, OutsideRequest
-from agentic_rag.answering.question import AnswerOptions
+from agentic_rag.answering.question import AnswerOptions, CacheMode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.web_access import WebAccess
 
@@ -170,6 +170,17 @@ async def test_a_spent_envelope_lowers_the_plan() -> None:
 
     assert web.asked == []
     assert run.answer.gate.was_lowered_by(DowngradeCause.BUDGET)
+
+
+@pytest.mark.parametrize("is_dry", [False, True])
+async def test_operators_are_told_what_runs_decide_and_what_a_dry_one_would_they_are_not(is_dry: bool) -> None:
+    made = World(small(), OPEN, is_dry=is_dry)
+
+    await made.ask(QUESTION, options=AnswerOptions(cache=CacheMode.BYPASS))
+
+    told = [name for name, _ in made.telemetry.told if name in ("rag_directives_evaluated", "rag_web_refused")]
+    counted = [name for name, _ in made.telemetry.counts if name == "rag_gate_decisions_total"]
+    assert (len(told), len(counted)) == ((0, 0) if is_dry else (2, 1))
 
 
 async def test_nothing_is_added_to_an_earlier_version() -> None:

@@ -52,8 +52,10 @@ async def test_without_leave_nothing_is_asked() -> None:
     ref = await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{SHELLS}/",)), "user:ada")
     await forbid(ground)
 
-    with pytest.raises(PolicyRefused):
+    with pytest.raises(PolicyRefused), ground.telemetry.bind(job_id=str(ref.job_id)):
         await ground.attempt(ref)
+    [told] = [one.fields for one in ground.telemetry.events if one.name == "rag_web_refused"]
+    assert (told["code"], told["cause"], told["job_id"]) == ("WEB_REFUSED", "workspace", str(ref.job_id))
     with pytest.raises(PolicyRefused):
         await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{SHELLS}/",)), "user:ada")
     assert ground.web.requests == []

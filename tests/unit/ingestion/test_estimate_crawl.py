@@ -17,7 +17,8 @@ from agentic_rag.models.providers.embedder_registry import only
 
 
 async def estimate(ground: CrawledWorkspace, request: CrawlRequest) -> CrawlEstimate:
-    found = EstimateCrawl(ground.database, ground.pages, ground.envelope, only(DeterministicEmbedder()), PriceTable())
+    embedders, telemetry = only(DeterministicEmbedder()), ground.telemetry
+    found = EstimateCrawl(ground.database, ground.pages, ground.envelope, embedders, PriceTable(), telemetry)
     return await found.run(ground.workspace, request)
 
 

@@ -12,15 +12,18 @@ from tests.gate.from_the_web import Asked, Worker, fill_workspace
 from tests.gate.simulated_web import SITE, fact
 from tests.gate.web_ground import CrawledWorkspace
 
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.outside import OutsideReport, OutsideRequest
-from agentic_rag.answering.question import AnswerOptions
+from agentic_rag.answering.question import AnswerOptions, CacheMode
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
 from agentic_rag.ingestion.web.read_pages import ReadPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
 from agentic_rag.jobs.job import JobRef, QueueName
 from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.models.billing.usage import UsageKind
+from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.search import AskEngine, SearchFilters, SearchRequest, SearchResult
 from agentic_rag.workspaces.organisation import FeatureFlag
@@ -98,21 +101,58 @@ async def test_a_page_that_never_comes_leaves_what_came_before_it() -> None:
     assert report.version is not None
 
 
-@pytest.mark.parametrize("of_the_organisation", [True, False])
-async def test_without_leave_an_address_that_the_caller_wrote_is_not_asked(of_the_organisation: bool) -> None:
-    ground = await CrawledWorkspace().open()
+async def close_web(ground: CrawledWorkspace, level: str) -> None:
     async with ground.database.transaction(ground.workspace.org_id) as transaction:
-        if of_the_organisation:
+        if level == "organisation":
             await transaction.organisations.change(lambda before: before.with_flag(FeatureFlag.WEB_ACCESS, on=False))
-        else:
+        elif level == "workspace":
             await transaction.workspaces.change_settings(
                 ground.workspace.workspace_id, lambda before: replace(before, web=WebAccess())
             )
+
+
+@pytest.mark.parametrize("level", ["organisation", "workspace"])
+async def test_without_leave_an_address_that_the_caller_wrote_is_not_asked(level: str) -> None:
+    ground = await CrawledWorkspace().open()
+    await close_web(ground, level)
 
     report = await look(ground, OutsideRequest(ground.workspace, (), (FIRST,), seconds=1.0))
 
     assert report.refusals == ("WEB_REFUSED",)
     assert ground.web.requests == []
+    [told] = [one.fields for one in ground.telemetry.events if one.name == "rag_web_refused"]
+    assert (told["code"], told["cause"]) == ("WEB_REFUSED", level)
+
+
+@pytest.mark.parametrize("cache", [CacheMode.DEFAULT, CacheMode.BYPASS])
+@pytest.mark.parametrize("level", ["organisation", "workspace", "request"])
+async def test_a_run_that_may_not_look_outside_tells_who_refused_with_its_id_and_trace(
+    level: str, cache: CacheMode
+) -> None:
+    ground = await fill_workspace()
+    await close_web(ground, level)
+    asked = Asked(ground)
+    ground.telemetry.events.clear()
+
+    run = await asked.ask(fact(1)[0], AnswerOptions(cache=cache, allow_web=False if level == "request" else None))
+    await asked.recorder.aclose()
+
+    [lowered] = run.answer.gate.downgrades
+    said = {"run_id": str(run.run_id), "code": "WEB_REFUSED", "cause": level, "reason": lowered.reason}
+    told = [one for one in ground.telemetry.events if one.name == "rag_web_refused"]
+    assert [(dict(one.fields), one.trace_id) for one in told] == [(said, run.trace_id)]
+    assert (asked.searches, ground.web.requests) == (0, [])
+
+
+async def test_what_is_not_looked_for_is_not_refused() -> None:
+    ground = await fill_workspace()
+    await close_web(ground, "organisation")
+    asked = Asked(ground)
+
+    await asked.ask("Hello!")
+    await asked.recorder.aclose()
+
+    assert "rag_web_refused" not in {one.name for one in ground.telemetry.events}
 
 
 async def test_a_page_that_a_search_found_says_what_was_searched_for() -> None:
@@ -152,14 +192,46 @@ async def test_the_gates_decision_and_a_spent_envelope_are_told_with_the_run_and
     assert None is not decided.trace_id == refused.trace_id
 
 
-async def test_where_the_dollars_are_spent_a_run_answers_from_the_documents_and_says_why() -> None:
+class Billed(EmbedderRegistry):
+    """Nothing is embedded here for money but in name."""
+
+    async def is_billed(self, workspace: WorkspaceRef) -> bool:
+        return True
+
+
+async def with_dollars_spent() -> CrawledWorkspace:
     ground = await fill_workspace()
     async with ground.database.transaction(ground.workspace.org_id) as transaction:
         await transaction.organisations.change(lambda before: replace(before, budget=SpendingLimits(day_usd=0.0)))
-    asked = Asked(ground)
+    return ground
+
+
+@pytest.mark.parametrize(("usd", "is_billed"), [(0.005, False), (0.0, True)], ids=["search", "embedder"])
+async def test_where_the_dollars_are_spent_what_costs_some_stays_at_home_and_the_run_says_why(
+    usd: float, is_billed: bool
+) -> None:
+    ground = await with_dollars_spent()
+    if is_billed:
+        embedder = DeterministicEmbedder()
+        ground.keep = replace(ground.keep, embedders=Billed(embedder, lambda _: embedder, {}))
+    asked = Asked(ground, usd=usd)
 
     run = await asked.ask(fact(1)[0])
     await asked.recorder.aclose()
 
     assert run.answer.gate.was_lowered_by(DowngradeCause.BUDGET)
     assert (asked.searches, ground.web.requests) == (0, [])
+    [told] = [one.fields for one in ground.telemetry.events if one.name == "rag_web_refused"]
+    assert (told["code"], told["run_id"]) == ("WEB_BUDGET_SPENT", str(run.run_id))
+
+
+async def test_where_the_dollars_are_spent_what_costs_none_is_looked_for_all_the_same() -> None:
+    question, harbour, _ = fact(1)
+    asked = Asked(await with_dollars_spent())
+
+    run = await asked.ask(question)
+    await asked.recorder.aclose()
+
+    assert not run.answer.gate.downgrades
+    assert asked.searches > 0
+    assert harbour in run.answer.text

@@ -84,7 +84,11 @@ class UncalledSource:
         return _UncalledEmbedders(await self.inner.of(workspace), self.prices, self.tally)
 
     async def admit(self, workspace: WorkspaceRef) -> None:
-        """Admit nothing: estimating is free."""
+        """Admit all work: estimating is free."""
+
+    async def is_billed(self, workspace: WorkspaceRef) -> bool:
+        """As `inner`."""
+        return await self.inner.is_billed(workspace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ class CrawlWeb:
 
     async def start(self, workspace: WorkspaceRef, request: CrawlRequest, actor: str) -> JobRef:
         """Queue a crawl. Errors: `PolicyRefused` code WEB_REFUSED; those of `KeepPages.admit`."""
-        await require_web(self.database, workspace)
+        await require_web(self.database, self.telemetry, workspace)
         await self.keep.admit(workspace)
         for url in request.seeds:
             self.pages.check(url)
@@ -133,7 +133,7 @@ class CrawlWeb:
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
         """Crawl until nothing waits or a budget ends. Errors: `PolicyRefused` code WEB_REFUSED, `LeaseLost`."""
-        await require_web(self.database, lease.job.workspace)
+        await require_web(self.database, self.telemetry, lease.job.workspace)
         frontier = await self._begin(lease)
         if frontier is None:
             return

@@ -13,6 +13,7 @@ from agentic_rag.ingestion.web.frontier import CrawlRequest
 from agentic_rag.ingestion.web.read_pages import ReadPages
 from agentic_rag.ingestion.web.search_web import require_web
 from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.embedding_cost import read_cost
 from agentic_rag.models.billing.prices import PriceTable
 from agentic_rag.models.billing.usage import UsageKind
@@ -57,12 +58,13 @@ class EstimateCrawl:
     envelope: WebEnvelope
     embedders: EmbedderSource
     prices: PriceTable
+    telemetry: Telemetry
 
     async def run(self, workspace: WorkspaceRef, request: CrawlRequest) -> CrawlEstimate:
         """The estimate; nothing is dialled, counted or stored. Errors: `PolicyRefused` codes WEB_REFUSED,
         ADDRESS_REFUSED; `NotFound`, as `CrawlWeb.start`.
         """
-        await require_web(self.database, workspace)
+        await require_web(self.database, self.telemetry, workspace)
         for url in request.seeds:
             self.pages.check(url)
         left = calls_left(await self.envelope.ceilings(workspace), UsageKind.PAGE)

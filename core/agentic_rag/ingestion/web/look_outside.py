@@ -81,9 +81,18 @@ class LookOutsideForRun:
             tally.refusals[error.code] = None
         return tally.report()
 
+    async def share_left(self, workspace: WorkspaceRef) -> float:
+        """The least share that is left of a ceiling on what looking outside takes, 0 to 1. Dollars count where a search
+        has a price, or what it brings is embedded for one; a chat model that costs too much is left out by its own
+        ceiling. Errors: `NotFound`, those of the embedder's choice.
+        """
+        engine = self.search.engine
+        is_billed = (engine is not None and engine.usd > 0) or await self.keep.embedders.is_billed(workspace)
+        return await self.search.envelope.share_left(workspace, is_billed=is_billed)
+
     async def _bring(self, request: OutsideRequest, tally: _Tally) -> None:
         """Search and fetch; pages are handed over as they come."""
-        await require_web(self.database, request.workspace)
+        await require_web(self.database, self.telemetry, request.workspace)
         await self.keep.admit(request.workspace)
         found = await asyncio.gather(*(self._search(request.workspace, text, tally) for text in request.searches))
         named = [FoundPage(url, WebOrigin.CRAWL) for url in request.addresses]

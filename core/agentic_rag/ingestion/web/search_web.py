@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError, FeatureDisabled, InvalidInput, PolicyRefused, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
@@ -38,22 +39,23 @@ class SearchEngine:
     """Price of one search."""
 
 
-async def require_web(database: Database, workspace: WorkspaceRef) -> None:
-    """Errors: `PolicyRefused` code WEB_REFUSED where the organisation or the workspace does not allow the web;
-    `NotFound`.
+_REMEDIES = {
+    "organisation": "The organisation has not switched web access on: `rag tenant set NAME --feature webAccess=on`.",
+    "workspace": "The workspace has not switched web access on: `rag workspace web NAME --allow`.",
+}
+
+
+async def require_web(database: Database, telemetry: Telemetry, workspace: WorkspaceRef) -> None:
+    """Errors: `PolicyRefused` code WEB_REFUSED where the organisation or the workspace does not allow the web, which
+    is logged too; `NotFound`.
     """
     head = await database.head(workspace)
     if head is None:
         raise no_such_workspace()
-    if not head.organisation_allows_web:
-        raise PolicyRefused(
-            "The organisation has not switched web access on: `rag tenant set NAME --feature webAccess=on`.",
-            code="WEB_REFUSED",
-        )
-    if not head.web.allow:
-        raise PolicyRefused(
-            "The workspace has not switched web access on: `rag workspace web NAME --allow`.", code="WEB_REFUSED"
-        )
+    level = WebPolicy(head.organisation_allows_web, head.web.allow).refused_by
+    if level is not None:
+        telemetry.event("rag_web_refused", code="WEB_REFUSED", cause=level, reason=_REMEDIES[level])
+        raise PolicyRefused(_REMEDIES[level], code="WEB_REFUSED")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class SearchWeb:
             raise InvalidInput("The query is empty.", path=("query",))
         if not 1 <= request.top_k <= MAX_RESULTS:
             raise InvalidInput(f"`topK` takes 1 to {MAX_RESULTS}.", code="OPTION_OUT_OF_RANGE", path=("topK",))
-        await require_web(self.database, workspace)
+        await require_web(self.database, self.telemetry, workspace)
         left = await self.envelope.reserve(workspace, UsageKind.SEARCH, engine.name, usd=engine.usd)
         if actor is not None:
             async with self.database.transaction(workspace.org_id) as transaction:

@@ -97,14 +97,14 @@ class WebEnvelope:
         async with self._database.transaction(workspace.org_id) as transaction:
             return await self._ceilings(transaction, workspace, self._clock.now().date())
 
-    async def share_left(self, workspace: WorkspaceRef) -> float:
-        """The least share of a ceiling that is left, 0 to 1; of one in dollars too, since what a search and its pages
-        bring is embedded and answered from. Errors: `NotFound`.
+    async def share_left(self, workspace: WorkspaceRef, *, is_billed: bool) -> float:
+        """The least share of a ceiling that is left, 0 to 1; of one in dollars too where looking outside costs some
+        (`is_billed`). Errors: `NotFound`.
         """
         today = self._clock.now().date()
         async with self._database.transaction(workspace.org_id) as transaction:
             calls = await self._ceilings(transaction, workspace, today)
-            money = await self._money(transaction, workspace, today)
+            money = await self._money(transaction, workspace, today) if is_billed else []
         shares = [one.left / one.limit if one.limit else 0.0 for one in calls]
         shares += [max(0.0, 1.0 - one.spent_usd / one.limit_usd) if one.limit_usd else 0.0 for one in money]
         return min(shares)

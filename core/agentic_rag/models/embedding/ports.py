@@ -29,6 +29,10 @@ class EmbedderSource(Protocol):
         """Check key and budget before work that needs embeddings. Errors: as `of`; `BudgetExceeded`."""
         ...
 
+    async def is_billed(self, workspace: WorkspaceRef) -> bool:
+        """Whether embedding costs the workspace dollars, or nobody knows. Errors: as `of`."""
+        ...
+
 
 class Embedders(Protocol):
     """The embedders of one organisation, one per space."""

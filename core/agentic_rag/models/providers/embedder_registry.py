@@ -36,6 +36,10 @@ class EmbedderRegistry:
     async def admit(self, workspace: WorkspaceRef) -> None:
         """Admit all work: nothing is billed."""
 
+    async def is_billed(self, workspace: WorkspaceRef) -> bool:
+        """Nothing is."""
+        return False
+
     @property
     def default(self) -> Embedder:
         """The embedder of a workspace without vectors."""

@@ -108,9 +108,12 @@ class TenantModels:
 
     async def admit(self, workspace: WorkspaceRef) -> None:
         """Admit work that needs embeddings. Errors: `BudgetExceeded`, unless embeddings are free."""
-        space = (await self.of(workspace)).default.space
-        if self._meters.prices.of_space(space) != FREE:
+        if await self.is_billed(workspace):
             await self._meters.budgets.admit(workspace, 0.0)
+
+    async def is_billed(self, workspace: WorkspaceRef) -> bool:
+        """Whether the price of the workspace's embedder is another than 0, or unknown."""
+        return self._meters.prices.of_space((await self.of(workspace)).default.space) != FREE
 
     async def client_for(self, workspace: WorkspaceRef) -> LlmClient | None:
         """The chat client of a workspace; None when rules do all tasks."""
