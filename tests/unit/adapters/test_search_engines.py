@@ -50,6 +50,12 @@ def opened(web: Web, setting: str, seconds: float = 2.0) -> AskEngine:
     return open_engine(address, connect)
 
 
+def asked_for(web: Web) -> dict[str, str]:
+    """The parameters of the last request, each of which stands there once."""
+    address = urlsplit(web.requests[-1].split()[1].decode())
+    return {name: one for name, [one] in parse_qs(address.query).items()}
+
+
 async def test_searxng_is_asked_for_json_inside_the_network(web: Web) -> None:
     row = {"url": "https://a.example/1", "title": "A", "content": "said", "publishedDate": "2026-11-01"}
     web.pages["/sub/search"] = found({"results": [row, "no row", {"title": 3}]})
@@ -79,7 +85,13 @@ async def test_serpapi_sends_its_key_and_reads_organic_results(web: Web) -> None
     ask = open_engine(unsealed, lambda one: EngineClient(one, web.resolve, dial))
 
     assert await ask(SearchRequest("tide")) == (SearchResult("https://a.example/1", "A"),)
-    assert b"api_key=KEY" in web.requests[-1]
+    plainly = {"q": "tide", "engine": "google", "num": "20", "api_key": "KEY"}
+    assert asked_for(web) == plainly
+
+    await ask(SearchRequest("tide", "de-AT", SearchFilters(days=7)))
+    assert asked_for(web) == {**plainly, "hl": "de", "gl": "at", "tbs": "qdr:w"}
+    await ask(SearchRequest("tide", "DE", SearchFilters(days=400)))
+    assert asked_for(web) == {**plainly, "hl": "de"}
 
 
 async def test_brave_is_sent_its_key_as_a_header_and_its_web_results_are_read(web: Web) -> None:

@@ -105,6 +105,8 @@ class Corpus:
     rag_config: RagConfig | None = None
     web: WebAccess = WebAccess()
     organisation_allows_web: bool = False
+    read_at: datetime = READ_AT
+    """When its texts were read from their source."""
     _indexed: tuple[int, Index] | None = None
 
     def add(self, path: str, title: str, *pages: str, whole: bool = False, url: str | None = None) -> None:
@@ -286,7 +288,7 @@ class Documents:
             page = Corpus.page(text, starts, request.start)
             origin = "WEB_SEARCH" if held.url else None
             shown, scanned = f"not {span}" if broken else span, held.has_recognised_pages
-            spans.append(RevisionSpan(shown, page, READ_AT, origin, is_recognised=scanned))
+            spans.append(RevisionSpan(shown, page, self.corpus.read_at, origin, is_recognised=scanned))
         return spans
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:

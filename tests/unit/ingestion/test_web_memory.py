@@ -1,0 +1,129 @@
+"""What is remembered of sites and pages, so that nobody is asked twice: robots.txt, the validator of a page, and when
+it was fetched; and whose pages are read first.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from tests.gate.from_the_web import Worker
+from tests.gate.simulated_web import SITE, Answer, page, prose
+from tests.gate.web_ground import CrawledWorkspace
+from tests.unit.ingestion.test_look_outside import look
+from tests.unit.ingestion.test_renew_pages import RenewedWorkspace
+
+from agentic_rag.answering.outside import OutsideRequest
+from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
+from agentic_rag.web.page_paths import FETCHED_AT
+from agentic_rag.web.search import SearchRequest, SearchResult
+from agentic_rag.web.url_policy import parse_target
+from agentic_rag.workspaces.web_profiles import PROFILES, ProfileName
+
+HOST = "memory.example.org"
+FACT = f"http://{SITE}/fact/1"
+MAKERS = "docs.python.org"
+
+
+async def ground_with_pages(*paths: str) -> RenewedWorkspace:
+    ground = RenewedWorkspace()
+    await ground.open()
+    for number, path in enumerate(paths):
+        ground.web.pages[f"{HOST}{path}"] = page(path, prose(number))
+    return ground
+
+
+@pytest.mark.parametrize(
+    ("rules", "allowed"),
+    [
+        (Answer(b"User-agent: *\nAllow: /\n", media="text/plain"), True),
+        (Answer(status="404 Not Found"), True),
+        (Answer(status="503 Service Unavailable"), False),
+    ],
+    ids=["rules", "none", "closed"],
+)
+async def test_a_sites_robots_txt_is_known_for_an_hour_and_then_asked_for_again(rules: Answer, allowed: bool) -> None:
+    ground = await ground_with_pages("/a", "/b")
+    ground.web.pages[f"{HOST}/robots.txt"] = rules
+    target = parse_target(f"http://{HOST}/a")
+    asked: list[int] = []
+
+    for later in (timedelta(), timedelta(minutes=59), timedelta(minutes=2)):
+        ground.clock.ahead += later
+        assert (await ground.pages.rules(target)).allows(target.url) is allowed
+        asked.append(ground.web.requests.count(f"{HOST}/robots.txt"))
+
+    assert asked == [1, 1, 2]
+
+
+async def test_what_a_site_asks_is_heard_anew_when_its_robots_txt_is_read_again() -> None:
+    ground = await ground_with_pages("/a")
+    target = parse_target(f"http://{HOST}/a")
+    assert (await ground.pages.rules(target)).allows(target.url)
+
+    ground.web.pages[f"{HOST}/robots.txt"] = Answer(b"User-agent: *\nDisallow: /\n", media="text/plain")
+    ground.clock.ahead = timedelta(hours=1, seconds=1)
+
+    assert not (await ground.pages.rules(target)).allows(target.url)
+
+
+async def test_a_crawl_asks_for_a_page_that_it_kept_by_its_validator_and_keeps_it_where_that_holds() -> None:
+    ground = await ground_with_pages("/same", "/changed")
+    request = CrawlRequest((f"http://{HOST}/same", f"http://{HOST}/changed"), depth=0)
+    await ground.crawl(request)
+    await ground.work_pages()
+    before, stored = await ground.documents(), len(await ground.blobs.keys(""))
+    ground.clock.ahead = timedelta(hours=2)
+    ground.web.pages[f"{HOST}/changed"] = page("/changed", prose(9))
+    ground.web.requests.clear()
+
+    ended = await ground.frontier(await ground.crawl(request))
+    await ground.work_pages()
+
+    after = await ground.documents()
+    same, changed = (f"http://{HOST}/{name}" for name in ("same", "changed"))
+    assert {url: one.state for url, one in ended.items()} == {same: PageState.UNCHANGED, changed: PageState.KEPT}
+    assert len(await ground.blobs.keys("")) == stored + 1
+    assert after[same].provenance[FETCHED_AT] > before[same].provenance[FETCHED_AT]
+    assert (await ground.texts())[0] != (await ground.texts())[1]
+    assert any(prose(9) in one for one in await ground.texts())
+
+
+@pytest.mark.parametrize(("minutes", "fetched"), [(9, 0), (11, 1)])
+async def test_a_page_that_was_fetched_within_ten_minutes_is_not_fetched_again_for_a_run(
+    minutes: int, fetched: int
+) -> None:
+    ground = await ground_with_pages()
+    request = OutsideRequest(ground.workspace, (), (FACT,), seconds=5.0)
+    first = await look(ground, request, queue=Worker(ground))
+    assert (first.pages, first.ready) == (1, 1)
+    ground.web.requests.clear()
+    ground.clock.ahead = timedelta(minutes=minutes)
+
+    again = await look(ground, request, queue=Worker(ground))
+
+    assert (again.known, again.pages) == (1, fetched)
+    assert (FACT.partition("://")[2] in ground.web.requests) is bool(fetched)
+
+
+@pytest.mark.parametrize(("profile", "is_read"), [(ProfileName.CODE, True), (ProfileName.GENERAL, False)])
+async def test_pages_of_makers_and_standards_are_read_before_others_that_searches_name(
+    profile: ProfileName, is_read: bool
+) -> None:
+    ground = await CrawledWorkspace().open()
+    named = {name: [f"{name}{number}.example.org" for number in range(4)] for name in ("first", "second")}
+    named["second"][3] = MAKERS
+    for number, host in enumerate(one for hosts in named.values() for one in hosts):
+        ground.web.pages[f"{host}/"] = page(host, prose(number))
+
+    async def name_hosts(request: SearchRequest) -> tuple[SearchResult, ...]:
+        return tuple(SearchResult(f"http://{host}/") for host in named[request.query])
+
+    hosts = PROFILES[profile].first_hosts
+    report = await look(
+        ground, OutsideRequest(ground.workspace, tuple(named), seconds=2.0, first_hosts=hosts), name_hosts
+    )
+
+    # Six of the eight are read, and the last that an engine named is none of them by itself.
+    assert report.pages == 6
+    assert (f"{MAKERS}/" in ground.web.page_requests) is is_read
