@@ -99,10 +99,12 @@ def _refused_in_silence(patch: Patch) -> None:
 
 def _billed(*, is_billed: bool) -> Any:
     def plant(patch: Patch) -> None:
+        from agentic_rag.models.billing.usage import UsageKind
         from agentic_rag.models.billing.web_envelope import WebEnvelope
 
         share = WebEnvelope.share_left
-        patch(WebEnvelope, "share_left", lambda self, workspace, **_: share(self, workspace, is_billed=is_billed))
+        billed = frozenset({UsageKind.SEARCH} if is_billed else ())
+        patch(WebEnvelope, "share_left", lambda self, workspace, _: share(self, workspace, billed))
 
     return plant
 

@@ -327,7 +327,9 @@ query ($from: Date!, $to: Date!) {
 }
 """
 
-BUDGETS = "query ($workspaceId: ID!) { budgets(workspaceId: $workspaceId) { scope period limitUsd spentUsd resetsAt } }"
+BUDGETS = (
+    "query ($workspaceId: ID!) { budgets(workspaceId: $workspaceId) { scope period kind limitUsd spentUsd resetsAt } }"
+)
 
 SET_BUDGET = f"mutation ($input: SetBudgetInput!) {{ setBudget(input: $input) {{ changed {FAULTS} }} }}"
 

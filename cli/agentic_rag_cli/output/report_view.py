@@ -34,10 +34,10 @@ def report_text(found: Mapping[str, Any]) -> str:
     parts.append(f"## Cost\n\n{priced}{unpriced}.")
     if found["budgets"]:
         rows = [
-            (one["scope"], one["period"], f"{one['limitUsd']:.4f}", f"{one['spentUsd']:.6f}")
+            (one["scope"], one["period"], one["kind"] or "all", f"{one['limitUsd']:.4f}", f"{one['spentUsd']:.6f}")
             for one in found["budgets"]
         ]
-        parts.append(table(("SCOPE", "PERIOD", "LIMIT USD", "SPENT USD"), rows))
+        parts.append(table(("SCOPE", "PERIOD", "OF", "LIMIT USD", "SPENT USD"), rows))
     calls = [(one["scope"], one["kind"], one["limit"], one["used"]) for one in found["webBudgets"]]
     parts.append(table(("SCOPE", "OF THE WEB TODAY", "LIMIT", "MADE"), calls))
     return "\n\n".join(parts)

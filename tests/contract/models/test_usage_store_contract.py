@@ -39,8 +39,19 @@ async def test_days_and_workspaces_are_told_apart(adapter: Backend) -> None:
         assert len(await transaction.usage.between(FIRST, SECOND)) == 3
         assert await transaction.usage.between(FIRST, FIRST) == [used(here, FIRST)]
         assert await transaction.usage.between(FIRST, SECOND, there.workspace_id) == [used(there)]
-        assert await transaction.usage.spending(SECOND) == Expenditure(1.0, 1.5)
-        assert await transaction.usage.spending(SECOND, here.workspace_id) == Expenditure(0.5, 1.0)
+        assert await transaction.usage.spending(SECOND) == Expenditure(1.0, 1.5, 1.0)
+        assert await transaction.usage.spending(SECOND, here.workspace_id) == Expenditure(0.5, 1.0, 0.5)
+
+
+async def test_a_days_embedding_and_chat_are_told_apart(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    chat = Charge(workspace, SECOND, UsageKind.CHAT, "openai", "large", True, 10, 10, 2.0)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        search = replace(chat, kind=UsageKind.SEARCH, cost_usd=0.25)
+        yesterday = replace(chat, day=FIRST, cost_usd=8.0)
+        await transaction.usage.add([used(workspace), *map(usage_line, (chat, search, yesterday))])
+
+        assert await transaction.usage.spending(SECOND) == Expenditure(2.75, 10.75, 0.5, 2.0)
 
 
 async def test_the_month_before_counts_for_nothing(adapter: Backend) -> None:

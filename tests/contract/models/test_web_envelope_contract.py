@@ -49,7 +49,7 @@ async def test_parallel_runs_reserve_no_more_than_the_ceiling(adapter: Backend, 
     found = await web.ceilings(workspace)
     assert calls_left(found, UsageKind.SEARCH) == 0
     assert calls_left(found, UsageKind.PAGE) == 10_000
-    assert await web.share_left(workspace, is_billed=False) == 0.0
+    assert await web.share_left(workspace, frozenset()) == 0.0
 
 
 async def test_that_most_of_a_ceiling_is_used_is_told_once_a_day_whichever_process_notices(adapter: Backend) -> None:
@@ -128,8 +128,25 @@ async def test_what_models_spent_leaves_less_for_looking_outside(
         await transaction.usage.add([UsageLine(key, 1, 10, 10, 1.0, 0)])
 
     web = envelope(adapter)
-    assert await web.share_left(workspace, is_billed=True) == left
-    assert await web.share_left(workspace, is_billed=False) == (0.0 if limits.day_searches == 0 else 1.0)
+    assert await web.share_left(workspace, frozenset({UsageKind.SEARCH})) == left
+    assert await web.share_left(workspace, frozenset()) == (0.0 if limits.day_searches == 0 else 1.0)
+
+
+@pytest.mark.parametrize("all_of_it", [True, False])
+async def test_a_ceiling_of_one_kind_bounds_what_costs_that_kind(adapter: Backend, all_of_it: bool) -> None:
+    workspace = await adapter.workspace()
+    await limit(adapter, workspace, SpendingLimits(day_chat_usd=1.0, day_embedding_usd=4.0), all_of_it=all_of_it)
+    key = UsageKey(workspace.workspace_id, SystemClock().now().date(), "embedding", "openai", "small", own_key=False)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.usage.add([UsageLine(key, 1, 10, 0, 3.0, 0)])
+        await transaction.usage.add([UsageLine(replace(key, kind="chat"), 1, 10, 10, 2.0, 0)])
+
+    web = envelope(adapter)
+    left = {kind: await web.share_left(workspace, frozenset({kind})) for kind in UsageKind}
+    assert left == {
+        UsageKind.EMBEDDING: 0.25, UsageKind.CHAT: 0.0, UsageKind.SEARCH: 1.0, UsageKind.PAGE: 1.0,
+    }  # fmt: skip
+    await web.reserve(workspace, UsageKind.SEARCH, "brave", usd=0.005)
 
 
 async def test_the_metrics_show_the_ceiling_that_is_used_most(adapter: Backend) -> None:

@@ -41,6 +41,11 @@ class MemoryUsageStore:
     async def spending(self, today: date, workspace_id: UUID | None = None) -> Expenditure:
         """What this day and its month cost so far."""
         lines = await self.between(first_of_month(today), today, workspace_id)
+        now = [line for line in lines if line.key.day == today]
+        of_kind = {kind: sum(line.cost_usd for line in now if line.key.kind == kind) for kind in ("embedding", "chat")}
         return Expenditure(
-            sum(line.cost_usd for line in lines if line.key.day == today), sum(line.cost_usd for line in lines)
+            sum(line.cost_usd for line in now),
+            sum(line.cost_usd for line in lines),
+            of_kind["embedding"],
+            of_kind["chat"],
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from uuid import uuid4
 
@@ -25,6 +25,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
+CHAT = UsageKind.CHAT
+
 
 @dataclass(frozen=True, slots=True)
 class Purse:
@@ -35,6 +37,7 @@ class Purse:
     budgets: EnforceBudgets
     day: date
     of_processes: Callable[[int], EnforceBudgets]
+    limit: Callable[[SpendingLimits], Awaitable[None]]
 
 
 @pytest.fixture
@@ -47,10 +50,16 @@ async def purse() -> AsyncIterator[Purse]:
     async with database.transaction(workspace.org_id) as transaction:
         await transaction.workspaces.create(workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, settings)
 
+    async def limit(limits: SpendingLimits) -> None:
+        async with database.transaction(workspace.org_id) as transaction:
+            await transaction.workspaces.change_settings(
+                workspace.workspace_id, lambda before: replace(before, budget=limits)
+            )
+
     def of_processes(number: int) -> EnforceBudgets:
         return EnforceBudgets(database, ledger, store.clock, alerts, number)
 
-    yield Purse(workspace, ledger, of_processes(1), store.clock.now().date(), of_processes)
+    yield Purse(workspace, ledger, of_processes(1), store.clock.now().date(), of_processes, limit)
     await ledger.aclose()
     await alerts.aclose()
 
@@ -61,7 +70,7 @@ async def test_calls_side_by_side_do_not_pass_a_ceiling_together_and_give_back_w
     asked, may_end = asyncio.Barrier(3), asyncio.Event()
 
     async def call(spent: float) -> None:
-        async with purse.budgets.hold(purse.workspace, 0.4):
+        async with purse.budgets.hold(purse.workspace, 0.4, CHAT):
             await asked.wait()
             await may_end.wait()
             purse.ledger.note(_charge(purse.workspace, purse.day, spent))
@@ -69,39 +78,69 @@ async def test_calls_side_by_side_do_not_pass_a_ceiling_together_and_give_back_w
     calls = [asyncio.create_task(call(spent)) for spent in (0.1, 0.2)]
     await asked.wait()
     with pytest.raises(BudgetExceeded) as refused:
-        await purse.budgets.admit(purse.workspace, 0.4)
+        await purse.budgets.admit(purse.workspace, 0.4, CHAT)
     may_end.set()
     await asyncio.gather(*calls)
 
     assert refused.value.spent_usd == pytest.approx(0.8)
-    await purse.budgets.admit(purse.workspace, 0.4)
+    await purse.budgets.admit(purse.workspace, 0.4, CHAT)
     with pytest.raises(BudgetExceeded):
-        await purse.budgets.admit(purse.workspace, 0.8)
+        await purse.budgets.admit(purse.workspace, 0.8, CHAT)
 
 
 async def test_processes_side_by_side_do_not_pass_a_ceiling_together(purse: Purse) -> None:
     """What is under way in one may be under way in each."""
     budgets = purse.of_processes(2)
 
-    async with budgets.hold(purse.workspace, 0.4):
+    async with budgets.hold(purse.workspace, 0.4, CHAT):
         with pytest.raises(BudgetExceeded) as refused:
-            await budgets.admit(purse.workspace, 0.4)
+            await budgets.admit(purse.workspace, 0.4, CHAT)
 
     assert refused.value.spent_usd == pytest.approx(0.8)
-    await budgets.admit(purse.workspace, 0.4)
+    await budgets.admit(purse.workspace, 0.4, CHAT)
 
 
 @pytest.mark.parametrize("usd", [None, 0.0, 0.3])
 async def test_calls_side_by_side_end_whatever_they_cost(purse: Purse, usd: float | None) -> None:
     async with AsyncExitStack() as calls:
         for _ in range(3):
-            await calls.enter_async_context(purse.budgets.hold(purse.workspace, usd))
+            await calls.enter_async_context(purse.budgets.hold(purse.workspace, usd, CHAT))
 
-    await purse.budgets.admit(purse.workspace, 1.0)
+    await purse.budgets.admit(purse.workspace, 1.0, CHAT)
     with pytest.raises(BudgetExceeded) as refused:
-        await purse.budgets.admit(purse.workspace, 1.1)
+        await purse.budgets.admit(purse.workspace, 1.1, CHAT)
     assert refused.value.spent_usd == 0.0
 
 
-def _charge(workspace: WorkspaceRef, day: date, usd: float) -> Charge:
-    return Charge(workspace, day, UsageKind.CHAT, "openai", "m", False, 1, 1, usd)
+OTHERS = {UsageKind.EMBEDDING: UsageKind.CHAT, UsageKind.CHAT: UsageKind.EMBEDDING}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+async def test_a_ceiling_of_one_kind_holds_its_calls_back_and_no_others(purse: Purse, kind: UsageKind) -> None:
+    stated = {"day_embedding_usd": 0.5} if kind is UsageKind.EMBEDDING else {"day_chat_usd": 0.5}
+    await purse.limit(SpendingLimits(**stated))
+    purse.ledger.note(_charge(purse.workspace, purse.day, 0.3, kind))
+    purse.ledger.note(_charge(purse.workspace, purse.day, 9.0, OTHERS[kind]))
+
+    async with purse.budgets.hold(purse.workspace, 0.1, kind), purse.budgets.hold(purse.workspace, 9.0, OTHERS[kind]):
+        await purse.budgets.admit(purse.workspace, 0.1, kind)
+        with pytest.raises(BudgetExceeded) as refused:
+            await purse.budgets.admit(purse.workspace, 0.2, kind)
+
+    assert refused.value.spent_usd == pytest.approx(0.4)
+    assert f"budget for {kind.value} is 0.5000 USD a day" in refused.value.message
+    [ceiling] = await purse.budgets.ceilings(purse.workspace)
+    assert (ceiling.kind, ceiling.spent_usd) == (kind, pytest.approx(0.3))
+
+
+async def test_all_that_costs_stays_beneath_the_ceiling_over_it(purse: Purse) -> None:
+    await purse.limit(SpendingLimits(day_usd=1.0, day_chat_usd=5.0))
+    purse.ledger.note(_charge(purse.workspace, purse.day, 0.9, UsageKind.EMBEDDING))
+
+    with pytest.raises(BudgetExceeded) as refused:
+        await purse.budgets.admit(purse.workspace, 0.2, CHAT)
+    assert refused.value.limit_usd == 1.0
+
+
+def _charge(workspace: WorkspaceRef, day: date, usd: float, kind: UsageKind = CHAT) -> Charge:
+    return Charge(workspace, day, kind, "openai", "m", False, 1, 1, usd)

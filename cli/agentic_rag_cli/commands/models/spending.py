@@ -86,6 +86,7 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
         (
             one["scope"],
             one["period"],
+            one["kind"] or "all",
             f"{one['limitUsd']:.4f}",
             f"{one['spentUsd']:.6f}",
             f"{datetime.fromisoformat(one['resetsAt']):%Y-%m-%d %H:%M} UTC",
@@ -103,7 +104,7 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
         for one in calls
     ]
     tables = [
-        terminal.table(("SCOPE", "PERIOD", "LIMIT USD", "SPENT USD", "BEGINS ANEW"), rows),
+        terminal.table(("SCOPE", "PERIOD", "OF", "LIMIT USD", "SPENT USD", "BEGINS ANEW"), rows),
         terminal.table(("SCOPE", "OF THE WEB A DAY", "LIMIT", "MADE", "BEGINS ANEW"), counted),
     ]
     terminal.show([*found, *calls], "\n\n".join(tables), as_json=as_json)
@@ -114,6 +115,12 @@ def set_limits(
     context: typer.Context,
     day: Annotated[float | None, typer.Option("--day", help="US dollars a day; none when not given.")] = None,
     month: Annotated[float | None, typer.Option("--month", help="US dollars a month; none when not given.")] = None,
+    embedding: Annotated[
+        float | None, typer.Option("--embedding", help="US dollars a day for embedding; none when not given.")
+    ] = None,
+    chat: Annotated[
+        float | None, typer.Option("--chat", help="US dollars a day for chat models; none when not given.")
+    ] = None,
     soft_share: Annotated[
         float, typer.Option("--soft-share", help="Share of a limit at which a warning event is logged.")
     ] = DEFAULT_SOFT_SHARE,
@@ -128,14 +135,15 @@ def set_limits(
 ) -> None:
     """Set the spending limits of an organisation, or of one workspace with -w. A limit that is not given is removed.
 
-    Example: rag budget set --day 5 --month 100
+    Example: rag budget set --day 5 --month 100 --chat 3
     """
-    limits = SpendingLimits(day, month, soft_share, searches, pages)
+    limits = SpendingLimits(day, month, soft_share, searches, pages, embedding, chat)
 
     async def work(client: GraphQLClient) -> None:
         workspace_id = None if workspace is None else await client.workspace_id(workspace)
         wish = {"workspaceId": workspace_id, "dayUsd": day, "monthUsd": month, "softShare": soft_share}
         wish |= {"daySearches": searches, "dayPages": pages}
+        wish |= {"dayEmbeddingUsd": embedding, "dayChatUsd": chat}
         await client.fetch(queries.SET_BUDGET, input=wish)
 
     on_graphql(context, work, tenant=None if workspace else tenant)

@@ -19,6 +19,7 @@ from agentic_rag.jobs.ports import JobQueue
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.links import same_page
@@ -83,12 +84,15 @@ class LookOutsideForRun:
 
     async def share_left(self, workspace: WorkspaceRef) -> float:
         """The least share that is left of a ceiling on what looking outside takes, 0 to 1. Dollars count where a search
-        has a price, or what it brings is embedded for one; a chat model that costs too much is left out by its own
-        ceiling. Errors: `NotFound`, those of the embedder's choice.
+        has a price, or what it brings is embedded for one; without those of chat models rules answer from it. Errors:
+        `NotFound`, those of the embedder's choice.
         """
-        engine = self.search.engine
-        is_billed = (engine is not None and engine.usd > 0) or await self.keep.embedders.is_billed(workspace)
-        return await self.search.envelope.share_left(workspace, is_billed=is_billed)
+        billed: set[UsageKind] = set()
+        if self.search.engine is not None and self.search.engine.usd > 0:
+            billed.add(UsageKind.SEARCH)
+        if await self.keep.embedders.is_billed(workspace):
+            billed.add(UsageKind.EMBEDDING)
+        return await self.search.envelope.share_left(workspace, frozenset(billed))
 
     async def _bring(self, request: OutsideRequest, tally: _Tally) -> None:
         """Search and fetch; pages are handed over as they come."""

@@ -108,13 +108,9 @@ class BudgetAlerts:
         await asyncio.gather(*self._writing)
 
     async def _write(self, org_id: UUID, workspace_id: UUID | None, key: str, ceiling: Ceiling) -> None:
-        reached = ReachedLimit(
-            org_id,
-            workspace_id,
-            ceiling.period,
-            {"limit_usd": ceiling.limit_usd, "spent_usd": ceiling.spent_usd},
-            ceiling.resets_at,
-        )
+        of = {} if ceiling.kind is None else {"kind": ceiling.kind.value}
+        figures = {**of, "limit_usd": ceiling.limit_usd, "spent_usd": ceiling.spent_usd}
+        reached = ReachedLimit(org_id, workspace_id, ceiling.period, figures, ceiling.resets_at)
         try:
             async with self._database.transaction(org_id) as transaction:
                 is_first = await transaction.audit.record_once(reached.entry(self._telemetry), key)

@@ -24,7 +24,7 @@ from agentic_rag.models.billing.limits import (
     check_ceiling,
     reaches_soft_limit,
 )
-from agentic_rag.models.billing.usage import Charge
+from agentic_rag.models.billing.usage import Charge, UsageKind
 from agentic_rag.models.billing.usage_ledger import UsageLedger
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -68,33 +68,35 @@ class EnforceBudgets:
         self._soft_limits = soft_limits
         self._processes = processes
         self._accounts = TtlCache(self._read, clock, seconds=FRESH_SECONDS, most=MAX_WORKSPACES)
-        self._held: dict[WorkspaceRef, float] = {}
+        self._held: dict[tuple[WorkspaceRef, UsageKind], float] = {}
         ledger.heard = self._apply_charge
 
-    async def admit(self, workspace: WorkspaceRef, usd: float | None) -> None:
+    async def admit(self, workspace: WorkspaceRef, usd: float | None, kind: UsageKind) -> None:
         """Admit a call that costs about `usd` (None: unknown beforehand). Errors: `BudgetExceeded`."""
         account = await self._account(workspace)
         for counted, soft_share in account.ceilings():
-            ceiling = replace(counted, spent_usd=counted.spent_usd + self._held_usd(workspace, counted.scope))
+            if not counted.bounds(kind):
+                continue
+            ceiling = replace(counted, spent_usd=counted.spent_usd + self._held_usd(workspace, counted))
             if reaches_soft_limit(ceiling, usd or 0.0, soft_share):
                 self._soft_limits.record_alert(workspace, ceiling)
             check_ceiling(ceiling, usd or 0.0)
 
     @asynccontextmanager
-    async def hold(self, workspace: WorkspaceRef, usd: float | None) -> AsyncGenerator[None]:
+    async def hold(self, workspace: WorkspaceRef, usd: float | None, kind: UsageKind) -> AsyncGenerator[None]:
         """Admit a call that costs `usd` at most, and count that as spent until it has ended, so that calls side by side
         do not pass a ceiling together. Errors: `BudgetExceeded`.
         """
-        await self.admit(workspace, usd)
+        await self.admit(workspace, usd, kind)
         # Nothing else runs between the check and this.
-        held = usd or 0.0
-        self._held[workspace] = self._held.get(workspace, 0.0) + held
+        held, key = usd or 0.0, (workspace, kind)
+        self._held[key] = self._held.get(key, 0.0) + held
         try:
             yield
         finally:
-            left = self._held.pop(workspace, 0.0) - held
+            left = self._held.pop(key, 0.0) - held
             if left > _NOTHING_USD:
-                self._held[workspace] = left
+                self._held[key] = left
 
     async def ceilings(self, workspace: WorkspaceRef) -> list[Ceiling]:
         """The ceilings of a workspace, each with the amount spent."""
@@ -105,11 +107,16 @@ class EnforceBudgets:
         """Reload at the next call, after this process changed a ceiling."""
         self._accounts.forget()
 
-    def _held_usd(self, workspace: WorkspaceRef, scope: str) -> float:
-        """What the calls in progress of a workspace, or of all of its organisation, may cost in all processes."""
-        if scope == "workspace":
-            return self._processes * self._held.get(workspace, 0.0)
-        return self._processes * sum(usd for one, usd in self._held.items() if one.org_id == workspace.org_id)
+    def _held_usd(self, workspace: WorkspaceRef, ceiling: Ceiling) -> float:
+        """What the calls in progress that a ceiling bounds, of a workspace or of all of its organisation, may cost in
+        all processes.
+        """
+        return self._processes * sum(
+            usd
+            for (one, kind), usd in self._held.items()
+            if ceiling.bounds(kind)
+            and (one == workspace if ceiling.scope == "workspace" else one.org_id == workspace.org_id)
+        )
 
     async def _account(self, workspace: WorkspaceRef) -> _WorkspaceSpend:
         return await self._accounts.get((workspace, self._clock.now().date()))
@@ -136,6 +143,6 @@ class EnforceBudgets:
             return
         for (workspace, _), account in self._accounts.items():
             if workspace.org_id == charge.workspace.org_id:
-                account.spent["organisation"] = account.spent["organisation"].plus(charge.cost_usd)
+                account.spent["organisation"] = account.spent["organisation"].plus(charge.cost_usd, charge.kind)
             if workspace == charge.workspace:
-                account.spent["workspace"] = account.spent["workspace"].plus(charge.cost_usd)
+                account.spent["workspace"] = account.spent["workspace"].plus(charge.cost_usd, charge.kind)

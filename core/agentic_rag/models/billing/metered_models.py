@@ -49,7 +49,8 @@ class ChatMeter:
     def hold(self, model: str, expected: ChatUsage) -> AbstractAsyncContextManager[None]:
         """Admit a call, and count what it may cost as spent while it goes on. Errors: `BudgetExceeded`."""
         price = self.price_of(model)
-        return self.meters.budgets.hold(self.workspace, None if price is None else cost_at_most(expected, price))
+        most = None if price is None else cost_at_most(expected, price)
+        return self.meters.budgets.hold(self.workspace, most, UsageKind.CHAT)
 
     def note(self, model: str, usage: ChatUsage) -> float | None:
         """Record a call. Returns its cost in US dollars; None without a price."""
@@ -130,7 +131,7 @@ class MeteredEmbedder:
         if price == FREE:
             return await self._call(texts, estimate, price)
         most = None if price is None else price.of(round(estimate * INPUT_MARGIN))
-        async with self.meters.budgets.hold(self.workspace, most):
+        async with self.meters.budgets.hold(self.workspace, most, UsageKind.EMBEDDING):
             return await self._call(texts, estimate, price)
 
     async def _call(self, texts: Sequence[str], estimate: int, price: TokenPrice | None) -> NDArray[np.float32]:

@@ -74,7 +74,7 @@ class WebEnvelope:
                 narrowest = [one for one in found if one.kind is kind]
                 for ceiling in narrowest:
                     _check(ceiling, calls)
-                for money in await self._money(transaction, workspace, today) if usd else ():
+                for money in await self._money(transaction, workspace, today, frozenset({kind})) if usd else ():
                     check_ceiling(money, usd * calls)
                 key = UsageKey(workspace.workspace_id, today, kind.value, provider, provider, own_key=False)
                 await transaction.usage.add([UsageLine(key, calls, 0, 0, usd * calls, 0)])
@@ -97,14 +97,14 @@ class WebEnvelope:
         async with self._database.transaction(workspace.org_id) as transaction:
             return await self._ceilings(transaction, workspace, self._clock.now().date())
 
-    async def share_left(self, workspace: WorkspaceRef, *, is_billed: bool) -> float:
-        """The least share of a ceiling that is left, 0 to 1; of one in dollars too where looking outside costs some
-        (`is_billed`). Errors: `NotFound`.
+    async def share_left(self, workspace: WorkspaceRef, billed: frozenset[UsageKind]) -> float:
+        """The least share of a ceiling that is left, 0 to 1; of those in dollars too that bound a kind of call which
+        costs some (`billed`). Errors: `NotFound`.
         """
         today = self._clock.now().date()
         async with self._database.transaction(workspace.org_id) as transaction:
             calls = await self._ceilings(transaction, workspace, today)
-            money = await self._money(transaction, workspace, today) if is_billed else []
+            money = await self._money(transaction, workspace, today, billed) if billed else []
         shares = [one.left / one.limit if one.limit else 0.0 for one in calls]
         shares += [max(0.0, 1.0 - one.spent_usd / one.limit_usd) if one.limit_usd else 0.0 for one in money]
         return min(shares)
@@ -142,11 +142,14 @@ class WebEnvelope:
                 found.append(CallCeiling("workspace", kind, most, here, resets, own.soft_share))
         return found
 
-    async def _money(self, transaction: Transaction, workspace: WorkspaceRef, today: date) -> list[Ceiling]:
+    async def _money(
+        self, transaction: Transaction, workspace: WorkspaceRef, today: date, kinds: frozenset[UsageKind]
+    ) -> list[Ceiling]:
         organisation, own = await _limits(transaction, workspace)
         usage = transaction.usage
         found = ceilings("organisation", organisation, await usage.spending(today), today)
-        return found + ceilings("workspace", own, await usage.spending(today, workspace.workspace_id), today)
+        found += ceilings("workspace", own, await usage.spending(today, workspace.workspace_id), today)
+        return [one for one in found if any(map(one.bounds, kinds))]
 
 
 def calls_left(found: Sequence[CallCeiling], kind: UsageKind) -> int:

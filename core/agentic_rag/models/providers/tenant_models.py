@@ -18,6 +18,7 @@ from agentic_rag.kernel.errors import AgenticRagError, NotFound
 from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.models.billing.metered_models import ChatMeter, MeteredEmbedders, UsageMeters
 from agentic_rag.models.billing.prices import FREE, PLATFORM
+from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.embedding.ports import CountingEmbedder, Embedder, Embedders
 from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS, EmbeddingSpace, SpaceChoice
@@ -109,7 +110,7 @@ class TenantModels:
     async def admit(self, workspace: WorkspaceRef) -> None:
         """Admit work that needs embeddings. Errors: `BudgetExceeded`, unless embeddings are free."""
         if await self.is_billed(workspace):
-            await self._meters.budgets.admit(workspace, 0.0)
+            await self._meters.budgets.admit(workspace, 0.0, UsageKind.EMBEDDING)
 
     async def is_billed(self, workspace: WorkspaceRef) -> bool:
         """Whether the price of the workspace's embedder is another than 0, or unknown."""

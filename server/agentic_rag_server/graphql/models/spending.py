@@ -45,6 +45,7 @@ class BudgetCeiling:
     limit_usd: float
     spent_usd: float
     resets_at: datetime
+    kind: str | None = strawberry.field(description="`embedding` or `chat`; null where it bounds all that costs.")
 
 
 @strawberry.type(description="A ceiling on a day's calls of the web.")
@@ -63,6 +64,8 @@ class SetBudgetInput:
     )
     day_usd: float | None = None
     month_usd: float | None = None
+    day_embedding_usd: float | None = strawberry.field(default=None, description="What embedding may cost a day.")
+    day_chat_usd: float | None = strawberry.field(default=None, description="What chat models may cost a day.")
     day_searches: int | None = strawberry.field(default=None, description="Searches of the web a day.")
     day_pages: int | None = strawberry.field(default=None, description="Pages of the web that may be fetched a day.")
     soft_share: float = strawberry.field(
@@ -104,7 +107,7 @@ class SpendingQuery:
         """Includes the ceilings of the organisation."""
         context = info.context
         ceilings = await context.parts.spending.ceilings(await context.workspace(workspace_id))
-        return [to_schema(BudgetCeiling, one) for one in ceilings]
+        return [to_schema(BudgetCeiling, one, kind=one.kind and one.kind.value) for one in ceilings]
 
     @field(
         Action.SEE_USAGE,
@@ -132,7 +135,13 @@ class SpendingMutation:
         if input.workspace_id is not None:
             workspace = (await context.workspace(input.workspace_id, ("input", "workspaceId"))).workspace_id
         limits = spending.SpendingLimits(
-            input.day_usd, input.month_usd, input.soft_share, input.day_searches, input.day_pages
+            input.day_usd,
+            input.month_usd,
+            input.soft_share,
+            input.day_searches,
+            input.day_pages,
+            input.day_embedding_usd,
+            input.day_chat_usd,
         )
         await context.parts.spending.set_limits(caller.org_id, workspace, limits, caller.subject_id)
         return SetBudgetPayload(changed=True)

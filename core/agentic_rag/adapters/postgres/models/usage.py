@@ -34,7 +34,9 @@ ORDER BY workspace_id, day, kind, provider, model, own_key
 """
 
 SPENT = """
-SELECT coalesce(sum(cost_usd) FILTER (WHERE day = $2), 0) AS day_usd, coalesce(sum(cost_usd), 0) AS month_usd
+SELECT coalesce(sum(cost_usd) FILTER (WHERE day = $2), 0) AS day_usd, coalesce(sum(cost_usd), 0) AS month_usd,
+       coalesce(sum(cost_usd) FILTER (WHERE day = $2 AND kind = 'embedding'), 0) AS day_embedding_usd,
+       coalesce(sum(cost_usd) FILTER (WHERE day = $2 AND kind = 'chat'), 0) AS day_chat_usd
 FROM rag_usage
 WHERE org_id = $1 AND day BETWEEN $3 AND $2 AND ($4::uuid IS NULL OR workspace_id = $4)
 """

@@ -6,7 +6,7 @@ export const USAGE = /* GraphQL */ `
       costUsd unpricedCalls pricedOn
       lines { day provider model kind calls inputTokens outputTokens costUsd unpricedCalls ownKey }
     }
-    budgets(workspaceId: $workspaceId) { scope period limitUsd spentUsd resetsAt }
+    budgets(workspaceId: $workspaceId) { scope period kind limitUsd spentUsd resetsAt }
     rateLimits { asks reads writes storedMegabytes }
   }
 `;

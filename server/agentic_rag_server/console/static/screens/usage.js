@@ -5,6 +5,7 @@ import { change, graphql } from "../shared/api.js";
 import { count, day, dollars, plural, sentence, when } from "../shared/format.js";
 import { SET_BUDGET, USAGE } from "../operations/administration.js";
 
+const KINDS = { embedding: "embedding alone", chat: "chat models alone" };
 const SPANS = [7, 30, 90];
 
 class RagUsage extends Part {
@@ -37,6 +38,10 @@ class RagUsage extends Part {
       workspaceId: data.get("scope") === "workspace" ? this.given.workspace.id : null,
       dayUsd: amount("day"),
       monthUsd: amount("month"),
+      dayEmbeddingUsd: amount("embedding"),
+      dayChatUsd: amount("chat"),
+      daySearches: amount("searches"),
+      dayPages: amount("pages"),
     };
     if (!(await this.attempt("budget", () => change(SET_BUDGET, { input })))) return;
     this.tell("The ceilings are set.");
@@ -151,7 +156,7 @@ class RagUsage extends Part {
 
   ceiling(one) {
     const share = one.limitUsd ? one.spentUsd / one.limitUsd : 1;
-    const name = `${sentence(one.scope)}, each ${one.period}`;
+    const name = `${sentence(one.scope)}, each ${one.period}${one.kind ? `, ${KINDS[one.kind]}` : ""}`;
     return html`<li>
       <span class="row">
         <span class="grow">${name}</span>
@@ -176,10 +181,14 @@ class RagUsage extends Part {
         </label>
         <label><span>A day, in US dollars</span><input name="day" type="number" min="0" step="any" placeholder="none" /></label>
         <label><span>A month, in US dollars</span><input name="month" type="number" min="0" step="any" placeholder="none" /></label>
+        <label><span>Embedding a day, in US dollars</span><input name="embedding" type="number" min="0" step="any" placeholder="none" /></label>
+        <label><span>Chat models a day, in US dollars</span><input name="chat" type="number" min="0" step="any" placeholder="none" /></label>
+        <label><span>Searches of the web a day</span><input name="searches" type="number" min="0" step="1" placeholder="the default" /></label>
+        <label><span>Pages of the web a day</span><input name="pages" type="number" min="0" step="1" placeholder="the default" /></label>
       </div>
       <div class="row">
         <button class="main" ?disabled=${this.busy === "budget"}>Set</button>
-        <span class="small">An empty field is no ceiling. Both take the place of those before.</span>
+        <span class="small">An empty field is no ceiling. All of them take the place of those before.</span>
       </div>
     </form>`;
   }
