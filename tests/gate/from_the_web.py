@@ -75,8 +75,10 @@ class Worker:
 class Asked:
     """The whole of answering over a workspace that may ask the simulated web."""
 
-    def __init__(self, ground: CrawledWorkspace, find: FindPages = find_pages, usd: float = 0.0) -> None:
-        """`usd` is the price of a search."""
+    def __init__(
+        self, ground: CrawledWorkspace, find: FindPages = find_pages, usd: float = 0.0, queue: object | None = None
+    ) -> None:
+        """`usd` is the price of a search; `queue` takes pages in the place of a worker."""
         self.ground = ground
         self.runs = MemoryRunStore(ground.store)
         embedders, clock = only(DeterministicEmbedder()), SystemClock()
@@ -90,8 +92,8 @@ class Asked:
 
         engine = SearchEngine("simulated", search_pages, usd=usd)
         search = SearchWeb(ground.database, ground.envelope, ground.telemetry, engine)
-        queue: object = Worker(ground)
-        look = LookOutsideForRun(ground.database, search, ground.pages, ground.keep, queue, ground.telemetry)  # type: ignore[arg-type]
+        working: object = queue or Worker(ground)
+        look = LookOutsideForRun(ground.database, search, ground.pages, ground.keep, working, ground.telemetry)  # type: ignore[arg-type]
         self.answer = answer_question(ports, self.recorder, OPEN, outside=Outside(look, look.share_left))
 
     async def ask(self, text: str, options: AnswerOptions | None = None) -> Run:

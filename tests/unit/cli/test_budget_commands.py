@@ -25,9 +25,7 @@ def terminal(kept: list[tuple[UUID | None, SpendingLimits]]) -> Terminal:
     async def ceilings(workspace: WorkspaceRef) -> list[Ceiling]:
         return FOUND
 
-    async def set_limits(
-        org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits, actor: str
-    ) -> SpendingLimits:
+    async def set_limits(org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits, actor: str) -> SpendingLimits:
         kept.append((workspace_id, limits))
         return limits
 

@@ -235,3 +235,24 @@ async def test_where_the_dollars_are_spent_what_costs_none_is_looked_for_all_the
     assert not run.answer.gate.downgrades
     assert asked.searches > 0
     assert harbour in run.answer.text
+
+
+async def test_a_page_that_came_too_late_answers_the_next_question_and_is_not_asked_for_again() -> None:
+    question, harbour, _ = fact(1)
+    ground = await fill_workspace()
+    queue = NobodyWorks()
+    late = Asked(ground, queue=queue)
+    run = await late.ask(question, AnswerOptions(cache=CacheMode.DEFAULT, timeout_ms=2_000))
+    await late.recorder.aclose()
+    assert run.answer.outside is not None
+    assert (run.answer.outside.is_partial, harbour in run.answer.text) == (True, False)
+
+    await Worker(ground).offer(QueueName.INTERACTIVE, queue.offered)
+    ground.web.requests.clear()
+    asked = Asked(ground)
+    later = await asked.ask(question, AnswerOptions(cache=CacheMode.DEFAULT))
+    await asked.recorder.aclose()
+
+    assert harbour in later.answer.text
+    assert [one.url for one in later.answer.citations] == [FIRST]
+    assert FIRST.partition("://")[2] not in ground.web.requests
