@@ -170,6 +170,7 @@ async def _slow_deploys() -> tuple[int, int, int]:
     callers = Callers("2026-02-01")
     for _ in range(RUNS):
         await callers.ask(Rating.GOOD)
+    await callers.aclose()
     found: list[int] = []
     for deploy, seconds in (("2026-03-01", SLOW), ("2026-03-02", SLOW), ("2026-03-03", QUICK)):
         callers.install(deploy)
