@@ -22,28 +22,22 @@ from agentic_rag.answering.evidence.other_things import (
 )
 from agentic_rag.answering.evidence.stated import text_before, texts_of
 from agentic_rag.answering.extraction.answer_type_match import states_answer
-from agentic_rag.answering.extraction.candidate_units import Subquery, column_names, depends_on_previous
+from agentic_rag.answering.extraction.candidate_units import Subquery, column_names
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
-from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
+from agentic_rag.answering.siblings.asked_words import SHORTEST, AskedWord, says_how, whole_sentences, words_of
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.calendar import weekdays_of
-from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import is_row
 from agentic_rag.language.words.contrasts import asked_poles
-from agentic_rag.language.words.measures import MEASURED
 from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
-_WORD = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
-_PART_OF_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-_ELIDED = frozenset("cdjlmnst")
-"""What an apostrophe leaves of an article or a preposition: "d'un"."""
 _OF_A_THING = frozenset({"of", "for"})
 """Right behind a noun texts have one for the other: the list of the juniors, a list for the juniors."""
 _PAUSE = re.compile(r"[,;:.!?()|\n–—\"“]")
@@ -63,31 +57,10 @@ _MORE_DAYS = re.compile(
 _MOST_THINGS = 4
 """Content words of a question that is short: of a longer one some have other words in the text."""
 _NO_VALUES = frozenset({AnswerType.YES_NO, AnswerType.LIST, AnswerType.COMPARISON})
-_SHORTEST = 3
 _SHORTEST_NOUN = 5
 """Letters of the noun that two compounds end in."""
 _DERIVED = re.compile(r".{0,3}(?:ung|heit|keit|schaft|ion|tät|ier|ismus|lich)\w{0,3}")
 """What ends many nouns and is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word of a question or sentence; `mask` has the bits of the question's terms that it is a form of."""
-
-    start: int
-    end: int
-    text: str
-    mask: int
-    is_function: bool
-
-    @property
-    def low(self) -> str:
-        return self.text.lower()
-
-    @property
-    def is_other(self) -> bool:
-        """True for a content word that the question does not have."""
-        return not (self.is_function or self.mask or self.text[0].isdigit()) and len(self.text) >= _SHORTEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +69,9 @@ class _Pair:
     function words between them.
     """
 
-    lacked: _Word
-    held: _Word
-    between: tuple[_Word, ...]
+    lacked: AskedWord
+    held: AskedWord
+    between: tuple[AskedWord, ...]
 
     @property
     def comes_first(self) -> bool:
@@ -194,7 +167,7 @@ def lacks_doer(part: Subquery, sentences: Sequence[DraftSentence], passages: Seq
     acts = [
         said
         for quote, text in zip(quotes, texts, strict=True)
-        for said in _whole_sentences(text, text_before(passages[quote.passage], quote), None)
+        for said in whole_sentences(text, text_before(passages[quote.passage], quote), None)
         if mask_of(lower_text(said), part.terms) & verb
     ]
     return bool(acts) and not any(states_answer(one, AnswerType.PERSON, part.text) for one in acts)
@@ -206,8 +179,8 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
     another word of the question it has a different one.
     """
     table = table_of(part.text)
-    asked = _words_of(part.text, part, table)
-    about = [one for one in asked if one.mask and not _says_how(one.low, table)]
+    asked = words_of(part.text, part, table)
+    about = [one for one in asked if one.mask and not says_how(one.low, table)]
     masks = {one.mask for one in about}
     if part.answer_type not in VALUES or not 1 <= len(masks) <= _MOST_THINGS + (table is None):
         return False
@@ -216,7 +189,7 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
     for said, lacked in _sentences_of(part, wanted, sentences, passages):
         if not lacked and states_answer(said, part.answer_type, part.text):
             return False
-        words = _words_of(said, part, table)
+        words = words_of(said, part, table)
         if lacked in masks or (table is None and _is_run(asked, lacked)):
             found = found or any(_has_other(one, said, words, table) for one in _pairs_of(asked, lacked))
         if lacked and table is not None and table.has_compounds:
@@ -232,15 +205,15 @@ def are_steps_of_another(part: Subquery, sentences: Sequence[DraftSentence], pas
     if part.answer_type in VALUES:
         return False
     table = table_of(part.text)
-    asked = _words_of(part.text, part, table)
-    masks = {one.mask for one in asked if one.mask and not _says_how(one.low, table)}
+    asked = words_of(part.text, part, table)
+    masks = {one.mask for one in asked if one.mask and not says_how(one.low, table)}
     wanted = _joined(masks)
     for quote in (one for one in all_quotes(sentences) if one.kind is UnitKind.LIST):
         passage = passages[quote.passage]
         heading = "".join(headings_above(passage, quote.start)[-1:])
         above, text = (mask_of(lower_text(one), part.terms) for one in (heading, *texts_of([quote], passages)))
         lacked = wanted & ~(above | text)
-        words = _words_of(heading, part, table)
+        words = words_of(heading, part, table)
         if lacked in masks and any(_has_other(one, heading, words, table) for one in _pairs_of(asked, lacked)):
             return True
     return False
@@ -287,27 +260,19 @@ def _sentences_of(
             part.terms,
         )
         before = text_before(passage, quote)
-        for said in [text] if is_row(text) else _whole_sentences(text, before, table_of(part.text)):
+        for said in [text] if is_row(text) else whole_sentences(text, before, table_of(part.text)):
             held = mask_of(lower_text(said), part.terms) & wanted
             if held:
                 yield said, wanted & ~(held | above)
 
 
-def _whole_sentences(text: str, before: str, table: WordTable | None) -> Iterator[str]:
-    """The sentences of a text, each behind the one that it leans on; `before` is what stands before the text."""
-    for start, end in sentence_spans(text, table):
-        said = text[start:end]
-        yield f"{before} {said}" if depends_on_previous(said) else said
-        before = said
-
-
-def _is_run(asked: Sequence[_Word], lacked: int) -> bool:
+def _is_run(asked: Sequence[AskedWord], lacked: int) -> bool:
     """True where the lacked words stand in a row: the beginners' course for the advanced dinghy course."""
     places = [place for place, one in enumerate(asked) if one.mask & lacked]
     return bool(places) and places[-1] - places[0] < len(places)
 
 
-def _pairs_of(asked: Sequence[_Word], lacked: int) -> Iterator[_Pair]:
+def _pairs_of(asked: Sequence[AskedWord], lacked: int) -> Iterator[_Pair]:
     content = [place for place, one in enumerate(asked) if one.mask]
     for left, right in pairwise(content):
         between = tuple(asked[left + 1 : right])
@@ -320,7 +285,7 @@ def _pairs_of(asked: Sequence[_Word], lacked: int) -> Iterator[_Pair]:
                 yield _Pair(asked[one], asked[other], between)
 
 
-def _has_other(pair: _Pair, said: str, words: Sequence[_Word], table: WordTable | None) -> bool:
+def _has_other(pair: _Pair, said: str, words: Sequence[AskedWord], table: WordTable | None) -> bool:
     """True where a sentence has the held word and, in the place of the lacked one, another."""
     places = [place for place, one in enumerate(words) if one.mask & pair.held.mask]
     if pair.between:
@@ -328,7 +293,7 @@ def _has_other(pair: _Pair, said: str, words: Sequence[_Word], table: WordTable 
     return any(_has_other_beside(pair, said, words, place, table) for place in places)
 
 
-def _has_other_behind(pair: _Pair, said: str, words: Sequence[_Word], place: int) -> bool:
+def _has_other_behind(pair: _Pair, said: str, words: Sequence[AskedWord], place: int) -> bool:
     """The same of words that a preposition joins: the meals for visitors, not for children."""
     if pair.comes_first:
         return False
@@ -343,7 +308,7 @@ def _has_other_behind(pair: _Pair, said: str, words: Sequence[_Word], place: int
     return False
 
 
-def _has_other_beside(pair: _Pair, said: str, words: Sequence[_Word], place: int, table: WordTable | None) -> bool:
+def _has_other_beside(pair: _Pair, said: str, words: Sequence[AskedWord], place: int, table: WordTable | None) -> bool:
     """The same of words side by side: oak boards, not pine boards; of a verb also before its auxiliary. Where nouns
     have capitals the other word must be one, with no preposition of its own ("im Oktober montiert"), and may stand on
     either side, since questions turn the order round.
@@ -365,21 +330,13 @@ def _has_other_beside(pair: _Pair, said: str, words: Sequence[_Word], place: int
     return False
 
 
-def _is_sibling(compound: _Word, word: _Word, lacked: int) -> bool:
+def _is_sibling(compound: AskedWord, word: AskedWord, lacked: int) -> bool:
     """True for a compound that ends in the noun of another one and begins otherwise: Winterreifen, Sommerreifen."""
     one, other = compound.low, word.low
     end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(reversed(one), reversed(other), strict=False)))
-    if word.mask & lacked or not word.text[0].isupper() or min(len(one), len(other)) - end < _SHORTEST:
+    if word.mask & lacked or not word.text[0].isupper() or min(len(one), len(other)) - end < SHORTEST:
         return False
     return end >= _SHORTEST_NOUN and _DERIVED.fullmatch(one[-end:]) is None
-
-
-def _words_of(text: str, part: Subquery, table: WordTable | None) -> list[_Word]:
-    function_words = FUNCTION_WORDS if table is None else table.function_words | _ELIDED
-    return [
-        _Word(one.start(), one.end(), one[0], mask_of(lower_text(one[0]), part.terms), one[0].lower() in function_words)
-        for one in (_WORD if table is None else _PART_OF_WORD).finditer(text)
-    ]
 
 
 def _joined(masks: Iterable[int]) -> int:
@@ -388,10 +345,3 @@ def _joined(masks: Iterable[int]) -> int:
     for one in masks:
         wanted |= one
     return wanted
-
-
-def _says_how(word: str, table: WordTable | None) -> bool:
-    """True for a word that says how is asked rather than about what; units do."""
-    if table is None:
-        return not ASKING_WORDS.isdisjoint(terms_of(word)) or MEASURED.search(f"1 {word}") is not None
-    return table.stem(word) in table.asking_stems or word in table.asking_stems

@@ -1,4 +1,4 @@
-"""The draft of an answer to a question that may be about several things."""
+"""The draft of an answer to a question that may be about several things, and why an answer is none for certain."""
 
 from __future__ import annotations
 
@@ -37,3 +37,10 @@ def of_several_things(
 def several_readings() -> Shortfall:
     """That the question has several readings."""
     return Shortfall(AbstentionReason.UNDERSPECIFIED, RunMessage(Message.UNDERSPECIFIED), Outcome.UNDERSPECIFIED)
+
+
+def not_established(lacking: Sequence[str]) -> Shortfall:
+    """That the answer is the nearest text alone, with the words of the question that it is not about."""
+    message = Message.OF_ANOTHER if lacking else Message.NOT_ESTABLISHED
+    why = RunMessage(message, ", ".join(f"“{one}”" for one in lacking))
+    return Shortfall(AbstentionReason.NOT_ESTABLISHED, why, Outcome.UNCERTAIN)

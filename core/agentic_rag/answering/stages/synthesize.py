@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
+from agentic_rag.answering.answer import AbstentionReason, Support
 from agentic_rag.answering.evidence.answerability import (
     extract_features,
     is_held,
@@ -52,10 +52,11 @@ from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageRes
 from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import Choice, asks_twice, most_sentences, shape_part
+from agentic_rag.answering.siblings.unaccounted import unaccounted_words
 from agentic_rag.answering.stages.amendments import find_amendment
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
 from agentic_rag.answering.stages.read_units import PartReading, is_told_by_one, odds_of, read_units
-from agentic_rag.answering.stages.several_things import of_several_things, several_readings
+from agentic_rag.answering.stages.several_things import not_established, of_several_things, several_readings
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -192,9 +193,14 @@ def _show_nearest(state: RunState, draft: Draft, nearest: tuple[DraftSentence, .
     reason, why = AbstentionReason.LOW_SUPPORT, Message.TOO_LITTLE
     if not nearest:
         reason, why = AbstentionReason.NO_EVIDENCE, Message.NOTHING_FOUND
+    return replace(draft, sentences=nearest, shortfall=_no_answer(state, reason, why))
+
+
+def _no_answer(state: RunState, reason: AbstentionReason, why: Message) -> Shortfall:
+    """Why there is none; passages in another language than the question say it by themselves."""
     if is_of_other_language(state.question.text, state.retrieved.passages):
         reason, why = AbstentionReason.OTHER_LANGUAGE, Message.OTHER_LANGUAGE
-    return replace(draft, sentences=nearest, shortfall=Shortfall(reason, RunMessage(why)))
+    return Shortfall(reason, RunMessage(why))
 
 
 def _weigh_answer(
@@ -239,10 +245,7 @@ def _weigh_answer(
     is_found = is_path or len(parts) > 1 or is_held(support)
     is_told = is_found and (stated or certainty.enough)
     if is_of_other_things(whole.text, draft.sentences, found.passages) or not is_told:
-        reason, why = AbstentionReason.NOT_STATED, Message.NOT_STATED
-        if is_of_other_language(state.question.text, found.passages):
-            reason, why = AbstentionReason.OTHER_LANGUAGE, Message.OTHER_LANGUAGE
-        shortfall = Shortfall(reason, RunMessage(why))
+        shortfall = _no_answer(state, AbstentionReason.NOT_STATED, Message.NOT_STATED)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     has_all = len(kept) == len(draft.sentences)
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
@@ -250,13 +253,14 @@ def _weigh_answer(
     cut = cut_to_values(kept, asked, found.passages)
     is_certain = certainty.enough and has_forms and is_stated_alone
     is_certain = is_certain and not is_of_something_else(whole, cut, found.passages)
+    lacking = unaccounted_words(whole, cut, found.passages) if is_certain else ()
+    is_certain = is_certain and not lacking
     shown = cut if is_certain else cut_to_values(draft.sentences, asked, found.passages)
     amendment = find_amendment(whole, shown, found.passages, state.checked.excluded)
     if amendment is not None:
         shown = (*shown, amendment)
         draft = replace(draft, is_conflicting=is_certain)
-    why = Shortfall(AbstentionReason.NOT_ESTABLISHED, RunMessage(Message.NOT_ESTABLISHED), Outcome.UNCERTAIN)
-    return replace(draft, sentences=shown, shortfall=draft.shortfall if is_certain else why)
+    return replace(draft, sentences=shown, shortfall=draft.shortfall if is_certain else not_established(lacking))
 
 
 def _join_readings(readings: Sequence[PartReading]) -> PartReading:
