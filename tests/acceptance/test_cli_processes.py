@@ -51,6 +51,22 @@ def test_help_lists_every_command_and_loads_nothing_heavy(tmp_path: Path) -> Non
         assert f"\n  {command} " in shown.stdout
 
 
+def test_a_command_imports_no_other(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from agentic_rag_cli.main import app\n"
+        "app(['ask', '--help'], standalone_mode=False)\n"
+        "print('LOADED', *(name for name in sys.modules if name.startswith('agentic_rag_cli.commands.')))\n"
+    )
+
+    shown = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True
+    )
+
+    loaded = shown.stdout.rpartition("LOADED ")[2].split()
+    assert set(loaded) == {"agentic_rag_cli.commands.answering", "agentic_rag_cli.commands.answering.ask"}, shown.stderr
+
+
 @pytest.mark.parametrize(
     "command", [["ingest"], ["ask"], ["up"], ["demo"], ["eval"], ["doctor"], ["doc", "list"], ["migrate", "up"]]
 )

@@ -74,6 +74,10 @@ def _import_all() -> list[str]:
     os.environ.__class__ = _Noting
     for name in IMPORTED:
         importlib.import_module(name)
+    # `rag` imports a command when it is asked for.
+    from agentic_rag_cli.commands_by_name import CommandsByName
+
+    list(CommandsByName().values())
     os.environ.__class__ = os._Environ
     return sorted(_Noting.names)
 

@@ -33,16 +33,18 @@ LOCAL: Mapping[str, str] = {
 """Commands without `--url`, each with why."""
 
 
-def add_url_option(commands: Mapping[str, Any]) -> None:
-    """Give each command that is not local the option of `ask`; what it names is kept with the wiring. Commands that
-    have the option themselves keep theirs.
+def with_url_option(name: str, command: Any, commands: Mapping[str, Any]) -> Any:
+    """The command, or the group with every command in it, with the option of `ask` where it is not local; what the
+    option names is kept with the wiring. Commands that have the option themselves keep theirs.
     """
-    (known,) = (one for one in commands["ask"].params if one.name == "url")
-    option = copy(known)
-    option.expose_value, option.callback = False, _remember
-    for name, command in leaves(commands):
-        if name not in LOCAL and not takes_url(command):
-            command.params.append(option)
+    lacking = [one for full, one in leaves({name: command}) if full not in LOCAL and not takes_url(one)]
+    if lacking:
+        (known,) = (one for one in commands["ask"].params if one.name == "url")
+        option = copy(known)
+        option.expose_value, option.callback = False, _remember
+        for one in lacking:
+            one.params.append(option)
+    return command
 
 
 def leaves(commands: Mapping[str, Any], group: str = "") -> Iterator[tuple[str, Any]]:
