@@ -1,36 +1,22 @@
-"""Brings a database to the newest schema, and says where it stands. Alembic is imported only here."""
+"""Brings a database to the newest schema, and says where it stands."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 
 import asyncpg
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import NullPool
 
-from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Retryable
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured, Retryable
+from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.roles import prepare_database
 from agentic_rag_migrations.serving import is_served
 
 _LOCK = 0x7261675F6D696772
 """Advisory lock of migrations ("rag_migr"): one at a time in a database."""
 
-_ONE_ALEMBIC = threading.Lock()
-
-LOCK_TIMEOUT = "200ms"
-"""For a lock on a table. Whoever comes after a statement that waits for one waits too, so this is how long a migration
-can stop the product before it has its locks.
-"""
 ATTEMPTS = 30
 PAUSE_SECONDS = 1.0
 """Between attempts: those who waited behind the last one go on."""
@@ -49,7 +35,7 @@ class MigrationStatus:
     pending: tuple[str, ...]
 
 
-async def upgrade(database_url: str, to: str = "head") -> list[str]:
+async def upgrade(database_url: str, to: str = HEAD) -> list[str]:
     """Apply what is missing up to the revision `to`, oldest first, and return the revisions applied (empty when up to
     date, or newer and serving this version).
 
@@ -65,22 +51,7 @@ async def upgrade(database_url: str, to: str = "head") -> list[str]:
         await prepare_database(connection)
         if not before.pending:
             return []
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                await asyncio.to_thread(_apply_alone, database_url, to)
-                break
-            except (asyncpg.PostgresError, DBAPIError) as error:
-                if not _is_blocked(error):
-                    raise
-                if attempt == ATTEMPTS:
-                    blocked = (await _status(connection, to)).pending[0]
-                    raise Retryable(
-                        f"A table that revision {blocked} changes was in use each time: what came before it is "
-                        "applied, nothing else. Look for long transactions (pg_stat_activity), wait for a backup to "
-                        "end, then run `rag migrate up` again.",
-                        code="MIGRATION_BLOCKED",
-                    ) from error
-            await asyncio.sleep(PAUSE_SECONDS)
+        await _apply(connection, _plain(database_url), to)
         return list(before.pending)
 
 
@@ -94,14 +65,26 @@ async def status(database_url: str) -> MigrationStatus:
 
 def status_without_database() -> MigrationStatus:
     """Where a database stands that does not exist yet: all is pending."""
-    scripts, head = _scripts()
-    return MigrationStatus(None, head, _pending(scripts, "head", None))
+    return MigrationStatus(None, HEAD, _pending(HEAD, None))
 
 
-def _is_blocked(error: asyncpg.PostgresError | DBAPIError) -> bool:
-    """Whether a lock was not to be had in time."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return getattr(cause, "sqlstate", None) == asyncpg.LockNotAvailableError.sqlstate
+async def _apply(connection: asyncpg.Connection, address: str, to: str) -> None:
+    from agentic_rag_migrations.apply import TableInUse, apply
+
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            await asyncio.to_thread(apply, address, to)
+            return
+        except TableInUse as error:
+            if attempt == ATTEMPTS:
+                blocked = (await _status(connection, to)).pending[0]
+                raise Retryable(
+                    f"A table that revision {blocked} changes was in use each time: what came before it is applied, "
+                    "nothing else. Look for long transactions (pg_stat_activity), wait for a backup to end, then run "
+                    "`rag migrate up` again.",
+                    code="MIGRATION_BLOCKED",
+                ) from error
+        await asyncio.sleep(PAUSE_SECONDS)
 
 
 def _plain(database_url: str) -> str:
@@ -126,71 +109,21 @@ async def _connected(database_url: str) -> AsyncGenerator[asyncpg.Connection]:
         await connection.close()
 
 
-async def _status(connection: asyncpg.Connection, to: str = "head") -> MigrationStatus:
-    scripts, head = _scripts()
+async def _status(connection: asyncpg.Connection, to: str = HEAD) -> MigrationStatus:
     current = None
     if await connection.fetchval("SELECT to_regclass('public.rag_schema_version') IS NOT NULL"):
         current = await connection.fetchval(_CURRENT)
-    if current is not None and current > head:
-        if await is_served(connection.fetchval, head):
-            return MigrationStatus(current, head, ())
+    if current is not None and current > HEAD:
+        if await is_served(connection.fetchval, HEAD):
+            return MigrationStatus(current, HEAD, ())
         raise Misconfigured(
-            f"The database is at schema {current}, this version knows {head}: run the version that migrated it, "
+            f"The database is at schema {current}, this version knows {HEAD}: run the version that migrated it, "
             "or a newer one; a migration is not undone.",
             code="SCHEMA_TOO_NEW",
         )
-    return MigrationStatus(current, head, _pending(scripts, to, current))
+    return MigrationStatus(current, HEAD, _pending(to, current))
 
 
-def _scripts() -> tuple[ScriptDirectory, str]:
-    """The migrations of the package, and the newest."""
-    scripts = ScriptDirectory.from_config(_configuration())
-    head = scripts.get_current_head()
-    if head is None:
-        raise AgenticRagError("The package holds no migrations.")
-    return scripts, head
-
-
-def _pending(scripts: ScriptDirectory, to: str, current: str | None) -> tuple[str, ...]:
-    return tuple(reversed([script.revision for script in scripts.iterate_revisions(to, current or "base")]))
-
-
-def _configuration() -> Config:
-    configuration = Config()
-    configuration.set_main_option("script_location", str(files("agentic_rag_migrations")).replace("%", "%%"))
-    configuration.set_main_option("path_separator", "os")
-    configuration.set_main_option("recursive_version_locations", "true")
-    return configuration
-
-
-def _apply_alone(database_url: str, to: str) -> None:
-    """In a thread and loop of its own: Alembic's `op` and `context` are globals of the process, so two databases must
-    not be migrated between each other's awaits.
-    """
-    with _ONE_ALEMBIC:
-        asyncio.run(_apply(database_url, to))
-
-
-async def _apply(database_url: str, to: str) -> None:
-    """Run the scripts as rag_owner."""
-
-    async def connect() -> asyncpg.Connection:
-        settings = {
-            "role": "rag_owner",
-            "search_path": "public",
-            "application_name": "rag migrate",
-            "lock_timeout": LOCK_TIMEOUT,
-        }
-        return await asyncpg.connect(_plain(database_url), server_settings=settings)
-
-    def run(connection: Connection) -> None:
-        configuration = _configuration()
-        configuration.attributes["connection"] = connection
-        command.upgrade(configuration, to)
-
-    engine = create_async_engine("postgresql+asyncpg://", poolclass=NullPool, async_creator=connect)
-    try:
-        async with engine.connect() as connection:
-            await connection.run_sync(run)
-    finally:
-        await engine.dispose()
+def _pending(to: str, current: str | None) -> tuple[str, ...]:
+    """The revisions after `current`, oldest first: they are numbered without a gap."""
+    return tuple(f"{number:04}" for number in range(int(current or 0) + 1, int(to) + 1))

@@ -67,6 +67,16 @@ def test_a_command_imports_no_other(tmp_path: Path) -> None:
     assert set(loaded) == {"agentic_rag_cli.commands.answering", "agentic_rag_cli.commands.answering.ask"}, shown.stderr
 
 
+def test_whoever_looks_where_a_database_stands_loads_no_alembic(tmp_path: Path) -> None:
+    script = "import sys, agentic_rag_migrations.upgrade; print('alembic' in sys.modules, 'sqlalchemy' in sys.modules)"
+
+    shown = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True
+    )
+
+    assert shown.stdout == "False False\n", shown.stderr
+
+
 @pytest.mark.parametrize(
     "command", [["ingest"], ["ask"], ["up"], ["demo"], ["eval"], ["doctor"], ["doc", "list"], ["migrate", "up"]]
 )

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 IMPORTED = (
     "agentic_rag_cli.main",
     "agentic_rag_cli.commands.evaluation.eval_asking",
+    "agentic_rag_migrations.apply",
     "agentic_rag_migrations.upgrade",
     "agentic_rag_server.main",
     "agentic_rag_worker.worker",

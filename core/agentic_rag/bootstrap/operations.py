@@ -75,7 +75,6 @@ class OperationsParts(WebParts):
 
     async def schema_status(self) -> MigrationStatus:
         """Where the database stands. Errors: `DependencyUnavailable`, `Misconfigured` code SCHEMA_TOO_NEW."""
-        # Only who asks loads Alembic.
         from agentic_rag_migrations.upgrade import status
 
         return await status(self.settings.stores.migrating_url)
