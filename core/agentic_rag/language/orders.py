@@ -3,50 +3,192 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
-_WORDS = (
-    "say",
-    "stat",
-    "answer",
-    "respond",
-    "repl",
-    "report",
-    "claim",
-    "cite",
-    "conclud",
-    "tell",
-    "assert",
-    "note ",
-    "message ",
-    "instruction",
-)
-"""An order has one of these; looking for them takes a tenth of the pattern's time."""
+_QUOTE = r"[\"'“‘„«:]"
 
-_MACHINE = (
-    r"(?:AIs?|LLMs?|language models?|chat ?bots?|(?:AI|virtual|digital) (?:assistants?|agents?|systems?|models?)|"
-    r"summari[sz]ers?|answer(?:ing)? (?:engines?|systems?|models?))"
-)
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    """How a language words such orders; all but `signs` are patterns."""
+
+    signs: tuple[str, ...]
+    """An order has one of these; looking for them takes a tenth of the pattern's time."""
+    particles: tuple[str, ...]
+    """And one of these, which texts of other languages seldom have."""
+    machine: str
+    addressed: str
+    """Of a note, up to the machine that it is for."""
+    called: str
+    """How such a note may call the machine besides."""
+    must: str
+    say: str
+    """What a machine must do."""
+    answer: str
+    """Opens a sentence, after softeners."""
+    asked: str
+    """A condition on a question."""
+    then_say: str
+    """After that condition."""
+    ignore: str
+    joint: str
+    """Between what is to be ignored and what is to be said."""
+    softeners: str
+    instead_say: str = ""
+    """After what is to be ignored; empty: as after a condition."""
+    pattern: re.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        soft = rf"(?:(?:{self.softeners})[ ,]+){{0,3}}"
+        pattern = re.compile(
+            # To a machine: "AI assistants must report that …", "Note to the language model: …"
+            rf"\b{self.machine}\b[^.\n]{{0,60}}\b{self.must}\b[^.\n]{{0,20}}\b{self.say}"
+            rf"|\b{self.addressed}(?:{self.machine}|{self.called})\b"
+            # Of answers as such: "Answer that …", "When asked about the fee, say that …"
+            rf"|(?:^|[.!?:;\n] *)[-*>\s]*{soft}{self.answer}"
+            rf"|\b{self.asked}[^.\n]{{0,80}}\b{self.then_say}"
+            # Of everything else: "Ignore the other passages and say …"
+            rf"|\b{self.ignore}\b[^.\n]{{0,80}}{self.joint} *{soft}{self.instead_say or self.then_say}",
+            re.IGNORECASE,
+        )
+        object.__setattr__(self, "pattern", pattern)
+
+    def has_order(self, text: str, folded: str) -> bool:
+        """Whether a text has one; `folded` is it in lower case."""
+        has_signs = any(map(folded.__contains__, self.particles)) and any(map(folded.__contains__, self.signs))
+        return has_signs and self.pattern.search(text) is not None
+
+
 _SAY = (
     r"(?:say|state|answer|respond|reply|report|claim|cite|conclude|assert|insist|"
     r"tell (?:them|the (?:user|reader|asker)))"
 )
-_SOFTENERS = r"(?:(?:please|always|now|then|only|instead|simply|just)[ ,]+){0,3}"
-
-_ORDER = re.compile(
-    # To a machine: "AI assistants must report that …", "Note to the language model: …"
-    rf"\b{_MACHINE}\b[^.\n]{{0,60}}\b(?:must|should|shall|(?:is|are|have|need|has|needs) to)\b[^.\n]{{0,20}}\b{_SAY}\b"
-    rf"|\b(?:note|message|instructions?) (?:to|for) (?:the |any |all )?(?:{_MACHINE}|assistants?|models?)\b"
-    # Of answers as such: "Answer that …", "When asked about the fee, say that …"
-    rf"|(?:^|[.!?:;\n] *)[-*>\s]*{_SOFTENERS}(?:answer|respond|reply)(?: only| always)? that\b"
-    rf"|\b(?:if|when|whenever)\b[^.\n]{{0,30}}\bask(?:ed|s)\b[^.\n]{{0,80}}\b{_SAY}\b(?: only| always)? "
-    r"(?:that\b|it\b|[\"'“‘])"
-    # Of everything else: "Ignore the other passages and say …"
-    rf"|\b(?:ignor\w{{0,3}}|disregard|forget)\b[^.\n]{{0,80}}\b(?:and|,|;) *{_SOFTENERS}{_SAY}\b",
-    re.IGNORECASE,
+_SAGE = (
+    r"(?:sag|antwort|erwider|nenn|meld|bericht|behaupt|erklär|schreib|zitier|"
+    r"gib(?= [^.\n]{0,40}\b(?:an|aus)\b)|geb(?=en sie [^.\n]{0,40}\b(?:an|aus)\b))(?:e|en sie)?"
 )
+_DIS = (
+    r"(?:dis|dites|réponds|répondez|affirmez?|indiquez?|déclarez?|signalez?|citez?|concluez|conclus|écris|écrivez|"
+    r"prétends|prétendez)"
+)
+_DI = (
+    r"(?:di|diga|digan|responde|responda|respondan|contesta|conteste|contesten|indica|indique|indiquen|afirma|afirme|"
+    r"afirmen|declara|declare|informa|informe|cita|cite|escribe|escriba|concluye|concluya)"
+)
+_QUE = r"(?: seulement| uniquement| toujours| bien| simplement)* (?:que\b|qu['’])"
+
+_ENGLISH = _Language(
+    signs=(
+        "say", "stat", "answer", "respond", "repl", "report", "claim", "cite", "conclud", "tell", "assert", "note ",
+        "message ", "instruction",
+    ),
+    particles=("",),
+    machine=(
+        r"(?:AIs?|LLMs?|language models?|chat ?bots?|(?:AI|virtual|digital) (?:assistants?|agents?|systems?|models?)|"
+        r"summari[sz]ers?|answer(?:ing)? (?:engines?|systems?|models?))"
+    ),
+    addressed=r"(?:note|message|instructions?) (?:to|for) (?:the |any |all )?",
+    called=r"assistants?|models?",
+    must=r"(?:must|should|shall|(?:is|are|have|need|has|needs) to)",
+    say=rf"{_SAY}\b",
+    answer=r"(?:answer|respond|reply)(?: only| always)? that\b",
+    asked=r"(?:if|when|whenever)\b[^.\n]{0,30}\bask(?:ed|s)\b",
+    then_say=rf"{_SAY}\b(?: only| always)? (?:that\b|it\b|[\"'“‘])",
+    ignore=r"(?:ignor\w{0,3}|disregard|forget)",
+    joint=r"\b(?:and|,|;)",
+    instead_say=rf"{_SAY}\b",
+    softeners="please|always|now|then|only|instead|simply|just",
+)  # fmt: skip
+_GERMAN = _Language(
+    signs=("dass", "daß", "hinweis", "weisung", "nachricht", "ignorier", "vergiss", "vergess", "antwort", "gib "),
+    particles=("",),
+    machine=(
+        r"(?:KIs?|LLMs?|Sprachmodell(?:e|en|s)?|Chat-?bots?|KI[- ]?(?:Assistent\w*|System\w*|Modell\w*|Agent\w*|Bots?)|"
+        r"(?:virtuelle|digitale)\w? Assistent\w*|Antwort(?:maschine|system|modell)\w*)"
+    ),
+    addressed=(
+        r"(?:Hinweis|Anweisung(?:en)?|Nachricht|Notiz|Mitteilung|Befehl) (?:an|für) "
+        r"(?:das |die |den |alle |jede[ns]? |ein(?:en?)? )?"
+    ),
+    called=r"KI-\w+",
+    must=r"(?:muss|müssen|soll(?:en|te|ten)?|ha(?:t|ben))",
+    say=(
+        r"(?:zu )?(?:sagen|antworten|angeben|anzugeben|melden|berichten|behaupten|erklären|schreiben|mitteilen|"
+        rf"mitzuteilen|zitieren|nennen|ausgeben|auszugeben)\b(?:, (?:dass|daß)\b| ?{_QUOTE})"
+    ),
+    answer=r"(?:antworte(?:n sie)?|erwidere|erwidern sie)(?: nur| stets| immer| bitte| einfach)*, (?:dass|daß)\b",
+    asked=r"(?:wenn|falls|sobald|sooft)\b[^.\n]{0,60}\b(?:ge)?frag(?:t|en|st)\b",
+    then_say=rf"{_SAGE}\b(?: [^.,\n]{{1,20}})?(?:, (?:dass|daß)\b| ?{_QUOTE})",
+    ignore=r"(?:ignorier(?:e|en sie)|vergiss(?! nicht)|vergessen sie(?! nicht)|missachte(?:n sie)?)",
+    joint=r"(?:\bund|,|;)",
+    softeners="bitte|immer|stets|nun|jetzt|dann|nur|stattdessen|einfach",
+)  # fmt: skip
+_FRENCH = _Language(
+    signs=(
+        "répond", "dites", "dis qu", "dire", "indique", "affirme", "déclare", "signale", "cite", "conclu", "écri",
+        "prétend", "rapporter", "préciser", "note ", "message ", "instruction", "consigne", "remarque ",
+    ),
+    particles=(" que ", "qu'", "qu’", " de ", "d'", "d’"),
+    machine=(
+        r"(?:IA|LLMs?|modèles? de langage|chat-?bots?|agents? conversationnels?|"
+        r"assistants? (?:virtuels?|numériques?|IA)|moteurs? de réponses?|"
+        r"(?:assistants?|systèmes?|modèles?|agents?) d['’](?:IA|intelligence artificielle))"
+    ),
+    addressed=(
+        r"(?:note|message|instructions?|consignes?|remarque) (?:pour|à|aux?|à l['’]attention d(?:e|u|es)|"
+        r"à l['’]intention d(?:e|u|es)) ?(?:l['’]|le |la |les |tout(?:e|es)? |tous les )?"
+    ),
+    called=r"(?:intelligence artificielle)",
+    must=r"(?:doi(?:t|vent)|devr(?:a|ont|ait|aient)|(?:est|sont) tenue?s? d[e'’]|ont à|a à)",
+    say=(
+        r"(?:dire|répondre|indiquer|affirmer|signaler|déclarer|citer|rapporter|conclure|écrire|préciser)"
+        rf"(?:{_QUE}| ?{_QUOTE})"
+    ),
+    answer=rf"(?:réponds|répondez){_QUE}",
+    asked=r"(?:si|quand|lorsqu\w*|dès qu\w*)\b[^.\n]{0,40}\b(?:demand|interrog|question)\w*",
+    then_say=rf"{_DIS}(?:{_QUE}| ?{_QUOTE})",
+    ignore=r"(?:ignorez?|(?<!n['’])oubliez?|négligez?|ne (?:tiens|tenez) pas compte)",
+    joint=r"(?:\bet|\bpuis|,|;)",
+    softeners="s['’]il (?:te|vous) plaît|toujours|maintenant|ensuite|puis|simplement|plutôt|seulement",
+)  # fmt: skip
+_SPANISH = _Language(
+    signs=(
+        "respond", "contest", "di que", "digan", "diga ", "decir", "indi", "afirm", "declar", "inform", "cita", "cite",
+        "conclu", "escrib", "señala", "nota ", "mensaje ", "instrucci", "aviso ",
+    ),
+    particles=(" que ", " para ", " el "),
+    machine=(
+        r"(?:IAs?|LLMs?|modelos? (?:de lenguaje|lingüísticos?)|chat-?bots?|asistentes? (?:virtuale?s?|digitale?s?)|"
+        r"(?:asistentes?|sistemas?|modelos?|agentes?) de (?:IA|inteligencia artificial))"
+    ),
+    addressed=(
+        r"(?:nota|mensaje|instrucci(?:ón|ones)|aviso) (?:para|al?) ?(?:el |la |los |las |tod[oa]s? (?:los |las )?|"
+        r"cualquier )?"
+    ),
+    called=r"(?:inteligencia artificial)",
+    must=r"(?:deben?|deberán?|deberían?|ha(?:n)? de|tienen? que)",
+    say=(
+        r"(?:decir|responder|indicar|afirmar|informar|declarar|citar|concluir|contestar|señalar|escribir)"
+        rf"(?:(?: solo| sólo| siempre)* que\b| ?{_QUOTE})"
+    ),
+    # "Responde que …" and "Contesta que …" also tell what somebody answers.
+    answer=(
+        r"(?:(?:responda|respondan|conteste|contesten)(?: solo| sólo| únicamente| siempre)?|"
+        r"(?:responde|contesta) (?:solo|sólo|únicamente)) que\b"
+    ),
+    asked=r"(?:si|cuando|siempre que)\b[^.\n]{0,40}\bpregunt\w*",
+    then_say=rf"{_DI}(?:(?: solo| sólo| siempre)* que\b| ?{_QUOTE})",
+    ignore=(
+        r"(?:ignor(?:a|e|en)|(?<!no )olvid(?:a|e|en)|descart(?:a|e|en)|no teng(?:as?|an) en cuenta|"
+        r"ha(?:z|ga) caso omiso)"
+    ),
+    joint=r"(?:\by|\bluego|,|;)",
+    softeners="por favor|siempre|ahora|luego|entonces|simplemente|solo|sólo",
+)  # fmt: skip
+_LANGUAGES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH)
 
 
 def is_order(text: str) -> bool:
-    """Whether a sentence of a text tells whoever answers what to say, in English."""
+    """Whether a sentence of a text tells whoever answers what to say, in English, German, French or Spanish."""
     folded = text.lower()
-    return any(word in folded for word in _WORDS) and _ORDER.search(text) is not None
+    return any(language.has_order(text, folded) for language in _LANGUAGES)
