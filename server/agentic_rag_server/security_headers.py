@@ -16,15 +16,23 @@ ALWAYS = (
 HTTPS_ONLY = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
+_SECURE = {"http": "https", "websocket": "wss"}
+
+
 class SecurityHeaders:
-    """ASGI middleware. With `behind_tls` browsers are told to return by HTTPS only."""
+    """ASGI middleware. With `behind_tls` browsers are told to return by HTTPS only, and addresses of this server that
+    answers name are of HTTPS: a proxy ends it, and headers that tell of it are not read.
+    """
 
     def __init__(self, app: ASGIApp, *, behind_tls: bool = False) -> None:
         self._app = app
+        self._behind_tls = behind_tls
         self._headers = (*ALWAYS, HTTPS_ONLY) if behind_tls else ALWAYS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        if self._behind_tls and scope["type"] in _SECURE:
+            scope["scheme"] = _SECURE[scope["type"]]
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
