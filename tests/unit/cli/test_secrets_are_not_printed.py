@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.product import Terminal
 
+from agentic_rag.settings import variables
+from agentic_rag.settings.otel import SECRETS
+
 CANARY = "c4nary-s3cret"
 
 WRITTEN = {
@@ -43,15 +46,27 @@ WRITTEN = {
     "OPENAI_BASE_URL": (f"https://x:{CANARY}@127.0.0.1:1/v1",),
     "OTEL_EXPORTER_OTLP_ENDPOINT": (f"http://x:{CANARY}@127.0.0.1:1", f"http://127.0.0.1:1?api-key={CANARY}"),
     "AGENTIC_RAG_JWKS_URL": (f"https://x:{CANARY}@127.0.0.1:1/keys",),
+    "DATABASE_READ_URL": (f"postgresql://rag:{CANARY}@127.0.0.1:1/rag",),
+    "AGENTIC_RAG_SEARCH": (f"brave://{CANARY}@", f"serpapi://{CANARY}@", f"searxng://{CANARY}@127.0.0.1:1"),
+    "HTTP_PROXY": (f"http://x:{CANARY}@127.0.0.1:1", f"socks5://x:{CANARY}@127.0.0.1:1"),
+    "HTTPS_PROXY": (f"x:{CANARY}@127.0.0.1:1",),
+    **{name: (f"authorization=Bearer {CANARY}", CANARY) for name in SECRETS},
 }
+COMMANDS = (
+    ("config", "show"),
+    ("config", "show", "--json"),
+    ("doctor",),
+    ("serve",),
+    ("worker",),
+    ("migrate", "status"),
+    ("ask", "What is it?"),
+)
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [(name, value) for name, values in WRITTEN.items() for value in values], ids=str
 )
-@pytest.mark.parametrize(
-    "command", [("config", "show"), ("config", "show", "--json"), ("doctor",), ("serve",)], ids=" ".join
-)
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_secret_of_the_configuration_is_not_printed(
     name: str, value: str, command: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -59,3 +74,9 @@ def test_a_secret_of_the_configuration_is_not_printed(
     result = Terminal(environ={"AGENTIC_RAG_HOME": str(tmp_path), name: value}).rag(*command)
 
     assert CANARY not in f"{result.stdout}{result.stderr}"
+
+
+def test_every_setting_that_may_hold_a_secret_is_written_here() -> None:
+    held = {one.name for one in variables() if one.env.is_secret or one.env.is_url}
+
+    assert held | {*SECRETS} <= WRITTEN.keys()
