@@ -33,6 +33,7 @@ MAX_LINES = 200
 MAX_CHARACTERS = 20_000
 
 _T = TypeVar("_T")
+_FENCES = ("---", "+++")
 
 _KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_ -]*?)\s*:(?:\s+(.*)|\s*)$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
@@ -47,19 +48,26 @@ _NAMES: Mapping[str, str] = {
 
 def read_front_matter(text: str) -> MetadataChange:
     """The metadata that a text begins with; nothing without front matter, or with one that is broken."""
-    head = text.removeprefix("\ufeff")[:MAX_CHARACTERS].splitlines()[: MAX_LINES + 1]
-    fence = head[0].rstrip() if head else ""
-    if fence not in ("---", "+++"):
+    head = text[: front_matter_end(text)].removeprefix("\ufeff").splitlines()
+    if not head:
         return NO_CHANGE
-    end = next((at for at, line in enumerate(head[1:], start=1) if line.rstrip() == fence), None)
-    if end is None:
-        return NO_CHANGE
+    fence, end = head[0].rstrip(), len(head) - 1
     if fence == "---":
         return _metadata(dict(_yaml_pairs(head[1:end])))
     try:
         return _metadata(tomllib.loads("\n".join(head[1:end])))
     except (tomllib.TOMLDecodeError, RecursionError):
         return NO_CHANGE
+
+
+def front_matter_end(text: str) -> int:
+    """Where the front matter ends that a text begins with, its closing fence included; 0 without any."""
+    lines = text[:MAX_CHARACTERS].split("\n", MAX_LINES + 1)[: MAX_LINES + 1]
+    fence = lines[0].removeprefix("\ufeff").rstrip()
+    if fence not in _FENCES:
+        return 0
+    end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() == fence), None)
+    return 0 if end is None else sum(len(line) + 1 for line in lines[:end]) + len(lines[end])
 
 
 def _metadata(pairs: Mapping[str, Any]) -> MetadataChange:

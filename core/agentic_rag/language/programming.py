@@ -1,4 +1,6 @@
-"""Programming languages: by the name of a file, and what a passage of source code defines."""
+"""Programming languages: by the name of a file; what a passage of source code defines; and its lines that set a value,
+as files of settings have.
+"""
 
 from __future__ import annotations
 
@@ -68,3 +70,62 @@ def first_symbol(text: str) -> str | None:
 def symbols(text: str) -> list[tuple[int, str]]:
     """The names that source code defines, with where their definitions start, in order."""
     return [(found.start(), found.group(1)) for found in _DEFINED.finditer(text)]
+
+
+_SETTING = re.compile(
+    r"[ \t]*(?:- )?(?:(?:export|const|let|var|final|static) )?(?P<mark>[\"']?)(?P<name>[^\W\d][\w.-]*)(?P=mark)"
+    r"(?::[ \t]+[^\s|>]|[ \t]*=[ \t]*(?:[\"'\[{]|[-+]?\d|(?:true|false|null|none|yes|no|on|off)\b"
+    r"|[\w./:@-]+[ \t]*(?:[;#\n]|\Z)))",
+    re.IGNORECASE,
+)
+"""A name with a plain value: `image: valkey:9`, `LIMIT = 8`, `"port": 80,`, `export HOME=/srv`; no call and no sum."""
+_OPENING = re.compile(r"[ \t]*(?:- )?[\"']?(?P<name>[^\W\d][\w.-]*)[\"']?:[ \t]*[{\[]?[ \t]*(?=\n|\Z)")
+"""A name whose settings stand below it, further in."""
+_SECTION = re.compile(r"\[{1,2}(?P<name>[^\[\]\n]+)\]{1,2}[ \t]*(?=\n|\Z)")
+MAX_LINES_ABOVE = 200
+"""How far up the names are sought that a setting stands under."""
+
+
+def name_set(text: str, line: int) -> str | None:
+    """The name that the line which begins at an offset gives a plain value; None where it gives none."""
+    found = _SETTING.match(text, line)
+    return None if found is None else found["name"]
+
+
+def opens_settings(text: str, line: int) -> bool:
+    """True where the line that begins at an offset is a name, or a section in brackets, that settings stand under."""
+    return _OPENING.match(text, line) is not None or _SECTION.match(text, line) is not None
+
+
+def names_above(text: str, at: int) -> tuple[str, ...]:
+    """The names that the setting which holds an offset stands under, outermost first: those of the lines above that are
+    further out, and of the section in brackets. None of a line that sets nothing.
+    """
+    line = text.rfind("\n", 0, at) + 1
+    if name_set(text, line) is None:
+        return ()
+    found: list[str] = []
+    depth = _depth(text, line)
+    for _ in range(MAX_LINES_ABOVE):
+        if not line or (not depth and text.rfind("\n[", 0, line) < 0 and text[0] != "["):
+            break
+        line = text.rfind("\n", 0, line - 1) + 1
+        own = _depth(text, line)
+        if (section := _SECTION.match(text, line)) is not None:
+            found.append(section["name"].strip())
+            break
+        if own < depth and text[line + own] != "\n":
+            opening = _OPENING.match(text, line)
+            if opening is None:
+                break
+            found.append(opening["name"])
+            depth = own
+    return tuple(reversed(found))
+
+
+def _depth(text: str, line: int) -> int:
+    """How many blanks a line begins with."""
+    at = line
+    while text[at : at + 1] in (" ", "\t"):
+        at += 1
+    return at - line

@@ -12,6 +12,7 @@ from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.query.planner import detect_answer_type
 
 RENT, ARREARS = "The rent rises by 2.8 per cent.", "Rent arrears came to 13,960 pounds."
@@ -94,3 +95,20 @@ def test_a_quote_is_cut_to_the_sentence_with_the_value(
     assert shown.text == (text if cut is None else cut)
     assert text[shown.start : shown.end] == shown.text
     assert cut_to_values([quote], {}, [passage(1, "Belts", text)]) == (quote,)
+
+
+SERVICES = """services:
+  postgres:
+    image: pgvector:0.8
+    restart: always
+  redis:
+    image: valkey:9
+"""
+
+
+def test_beside_a_setting_stays_no_other_one_that_holds_less_of_the_question() -> None:
+    part = build_subquery("Which image does the postgres service use?", AnswerType.FACT, {})
+    lines = ("image: pgvector:0.8", "restart: always", "image: valkey:9")
+    starts = [(SERVICES.index(line), line) for line in lines]
+    said = [DraftSentence(0, 0, at, at + len(line), line, UnitKind.LIST_ITEM, 1.0) for at, line in starts]
+    assert [one.text for one in without_padding(part, said, [passage(1, "Compose", SERVICES)], [])] == [lines[0]]

@@ -1,8 +1,13 @@
 import pytest
+from tests.unit.answering.test_extractive import passage
 
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.segmented_text import SegmentedText
+from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.term_matching import find_hits, mask_of, weigh_terms
+from agentic_rag.answering.extraction.text_blocks import find_blocks
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.plan import AnswerType
 
 TEXT = "# Limits\n\nCrew transfer stops at 1.5 m. The master decides.\n\nYou must bring:\n\n- a life jacket\n- boots"
 
@@ -109,3 +114,47 @@ def test_the_entries_of_a_list_of_references_say_nothing() -> None:
         UnitKind.FRAGMENT,
         UnitKind.PROSE,
     ]
+
+
+SETTINGS = """services:
+  postgres:
+    image: pgvector/pgvector:0.8-pg17
+    restart: always
+  redis:
+    image: valkey/valkey:9.1-alpine
+    ports: ["127.0.0.1:6379:6379"]"""
+FRONTED = "---\neip: 1559\nstatus: Final\n---\n\n## Abstract\n\nThe base fee is burned."
+
+
+def said(text: str) -> list[str]:
+    reading = SegmentedText(text, cut_off=False)
+    return [
+        text[slice(*one)] for place in range(len(reading.ends)) for one in reading.sentences(reading.block(place))[0]
+    ]
+
+
+def test_each_setting_is_a_unit_of_its_own() -> None:
+    assert said(SETTINGS) == [line.strip() for line in SETTINGS.split("\n")]
+    assert said("LIMIT = 8\nFACTOR = 2\n\nThe limit is high.") == ["LIMIT = 8", "FACTOR = 2", "The limit is high."]
+
+
+def test_steps_of_a_program_stay_together() -> None:
+    program = "gas = limit // FACTOR\nleft = self.run(gas)\nreturn left"
+    assert said(program) == [program]
+
+
+def test_each_line_of_front_matter_is_a_unit_and_none_is_of_a_section() -> None:
+    assert said(FRONTED)[:4] == ["---", "eip: 1559", "status: Final", "---"]
+    assert [FRONTED[one.start : one.end] for one in find_blocks(FRONTED)] == ["The base fee is burned."]
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"), [("What is the status of EIP-1559?", "status: Final"), ("Is EIP 1559 final?", "eip: 1559")]
+)
+def test_a_setting_that_says_what_is_asked_is_no_unit(question: str, wanted: str) -> None:
+    kind = AnswerType.YES_NO if question.startswith("Is") else AnswerType.FACT
+    part = build_subquery(question, kind, {})
+    units = PartUnits(part, 0, [passage(0, "Fee market", FRONTED)]).all_units()
+    quoted = [FRONTED[one.start : one.end] for one in units]
+    assert wanted in quoted
+    assert ("eip: 1559" in quoted) is (kind is AnswerType.YES_NO)

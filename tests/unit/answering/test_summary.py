@@ -1,5 +1,7 @@
 """A summary is the section that sums a document up, else the one that the question is about."""
 
+from dataclasses import replace
+
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.extraction.extractive import draft_part
@@ -42,6 +44,14 @@ def _said(question: str, *texts: str) -> str:
 def test_a_document_is_summed_up_by_its_summary():
     said = _said("Summarise the harbour report of May.", RULES, REPORT)
     assert said == "The crane is three weeks late. The costs have fallen."
+
+
+def test_a_document_may_be_meant_by_its_file_name():
+    part = build_subquery("Summarise report-2024-05", AnswerType.FACT, {})
+    report, rules = passage(0, "Works on the quay", REPORT), passage(1, "Rules", RULES)
+    named = replace(report, chunk=replace(report.chunk, source_path="board/report-2024-05.md"))
+    (said,) = summing_section(part, 0, [rules, named], draft_part(part, 0, [rules, named], 3), frozenset())
+    assert said.text == "The crane is three weeks late. The costs have fallen."
 
 
 def test_rules_are_summed_up_by_their_section():

@@ -11,8 +11,9 @@ from agentic_rag.answering.evidence.stated import texts_of
 from agentic_rag.answering.extraction.answer_type_match import gives_reason, states_answer
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, depends_on_previous
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
-from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.language.programming import name_set, names_above
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -28,6 +29,7 @@ def without_padding(
     than that one or have no word of the question: by the odds of the units that a model judged. All of them where it
     judged none.
     """
+    sentences = _without_other_settings(part, sentences, passages)
     odds = [_best_odds(one, read) for one in sentences]
     likely = max((one for one in odds if one is not None), default=EVEN_ODDS)
     if likely <= EVEN_ODDS:
@@ -39,6 +41,25 @@ def without_padding(
         if (own is not None and own > EVEN_ODDS)
         or (passages[one.passage].chunk.document_id == home and (own is None or not _is_besides(part, one, passages)))
     )
+
+
+def _without_other_settings(
+    part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> Sequence[DraftSentence]:
+    """The sentences, of those that set a value in a file of settings only such as hold the most of the question, with
+    what they stand under, and of them those that set the same name as the first.
+    """
+    held: dict[int, tuple[float, str]] = {}
+    for at, one in enumerate(sentences):
+        text = passages[one.passage].chunk.text
+        name = name_set(text, text.rfind("\n", 0, one.start) + 1)
+        if name is not None:
+            said = " ".join((*names_above(text, one.start), text[one.start : one.end]))
+            held[at] = (weight_of(mask_of(lower_text(said), part.terms), part.terms), name)
+    if len(held) < 2:
+        return sentences
+    best = max(held.values(), key=lambda one: one[0])
+    return tuple(one for at, one in enumerate(sentences) if held.get(at, best) == best)
 
 
 def cut_to_values(

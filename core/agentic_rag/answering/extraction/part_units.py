@@ -21,9 +21,11 @@ from agentic_rag.answering.extraction.candidate_units import (
     unit_states_answer,
 )
 from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span
+from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import holds_phrase, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind, label_start
 from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.programming import name_set, names_above
 from agentic_rag.language.tables import CELL_SEPARATOR, is_row, split_cells
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
 
@@ -279,7 +281,7 @@ class PartUnits:
 
     def _unit(self, paragraph: _Paragraph, place: int) -> CandidateUnit | None:
         """The quotable unit at a place of a paragraph, scored; None for headings, fragments, boilerplate, header
-        rows.
+        rows, and settings that say what the question says.
         """
         split = self._split(paragraph)
         if place not in split.units:
@@ -301,6 +303,9 @@ class PartUnits:
             end = spans[last][1]
         if kind not in QUOTABLE and kind is not UnitKind.LEAD_IN:
             return None
+        name = name_set(text, text.rfind("\n", 0, start) + 1)
+        if name is not None and part.answer_type is not AnswerType.YES_NO and _is_said(part, text[start:end]):
+            return None
         around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
         if part.earlier_names and not _names_one_of(part.earlier_names, read, around, paragraph.heading):
             return None
@@ -310,12 +315,15 @@ class PartUnits:
             context |= mask_of(lower_text(column_names(read.passage, start)), part.terms)
             if reading.kind(spans[0]) is UnitKind.HEADING:
                 context |= masks.get(0, 0)
+        elif name is not None and (above := names_above(text, start)):
+            context |= mask_of(lower_text(" ".join(above)), part.terms)
         near = masks.get(place - 1, 0) | masks.get(last + 1, 0)
         sentence = text[start:end]
         fits = unit_states_answer(part, read.passage, start, end)
         score = self._score(sentence, (mask, context, near, read.mask), fits=fits) + read.rank_bonus
         score += self._row_credit(read, (start, end))
-        if end <= reading.front_end() and not self._about_document:
+        is_named = name is not None and mask_of(lower_text(name), part.terms) != 0
+        if end <= reading.front_end() and not (self._about_document or is_named):
             score -= FRONT_PENALTY
         score = round(score, SCORE_DIGITS)
         return CandidateUnit(
@@ -336,6 +344,12 @@ class PartUnits:
             unnamed = part.name_mask & ~(mask | context | near | passage)
             malus += UNNAMED_PENALTY * unnamed.bit_count() / part.name_mask.bit_count()
         return credit + answer_type_bonus(sentence, part.answer_type, part.text, fits=fits) - malus
+
+
+def _is_said(part: Subquery, text: str) -> bool:
+    """True for a text all of whose content terms stand in the question."""
+    asked = part.text.lower()
+    return all(term in asked for term in terms_of(text))
 
 
 def _by_score(unit: CandidateUnit) -> tuple[float, int, int]:

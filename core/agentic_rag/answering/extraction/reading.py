@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, segment_passage
+from agentic_rag.language.programming import names_above
 from agentic_rag.language.tables import header_span, is_row, split_names
 from agentic_rag.retrieval.candidates import Passage
 
@@ -59,11 +60,11 @@ def find_read_signs(
 
 def headings_above(passage: Passage, at: int) -> tuple[str, ...]:
     """What stands above an offset of a passage's text, outermost first: title, headings of the chunk, the nearest one
-    in it.
+    in it, and the names that a setting stands under.
     """
     chunk, reading = passage.chunk, segment_passage(passage)
     inside = (chunk.text[slice(*one)].strip("#* \n") for one in reading.headings(reading.block_of(at)))
-    return (chunk.document_title, *chunk.heading_path, *inside)
+    return (chunk.document_title, *chunk.heading_path, *inside, *names_above(chunk.text, at))
 
 
 def place_unit(unit: CandidateUnit, passage: Passage) -> PlacedUnit:

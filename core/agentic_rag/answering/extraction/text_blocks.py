@@ -17,6 +17,7 @@ from agentic_rag.answering.extraction.text_units import (
     UnitKind,
     classify_unit,
 )
+from agentic_rag.documents.front_matter import front_matter_end
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import RULE_ROW, is_row
 from agentic_rag.language.words.word_tables import table_of
@@ -72,7 +73,7 @@ class _Line(enum.Enum):
 
 @lru_cache(_CACHED_TEXTS)
 def find_blocks(text: str) -> tuple[TextBlock, ...]:
-    """The blocks of a text in reading order; a section follows the lists and tables in it."""
+    """The blocks of a text in reading order; a section follows the lists and tables in it, and front matter is none."""
     spans = _line_spans(text)
     kinds = _line_kinds(text, spans)
     blocks: list[TextBlock] = []
@@ -125,9 +126,9 @@ def _line_spans(text: str) -> list[Span]:
 def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
     kinds: list[_Line] = []
     heads = find_headings(text).lines
-    fenced = False
+    fenced, front_end = False, front_matter_end(text)
     for at, (start, end) in enumerate(spans):
-        line = text[start:end]
+        line = "" if start < front_end else text[start:end]
         fence = line.startswith(FENCES)
         if fenced or fence:
             kinds.append(_Line.TEXT)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.orders import is_order
+from agentic_rag.language.programming import name_set, opens_settings
 from agentic_rag.language.tables import RULE_ROW, format_row, is_row
 
 _SPACE = re.compile(r"\s+")
@@ -106,6 +107,7 @@ class UnitKind(enum.Enum):
 
 QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED})
 """What answers by itself; a lead-in does with the items or the code that it announces."""
+_FRONT_FENCES = ("---\n", "+++\n")
 FENCES = ("```", "~~~")
 """What a line of Markdown begins with that opens or closes a block of code."""
 
@@ -175,31 +177,38 @@ def join_terms(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, i
 
 
 def split_labelled_lines(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans, each cut before a line with a label that follows another one."""
-    if ": " not in text:
+    """The spans, each cut between two lines that have a label, set a value or open settings."""
+    if ": " not in text and "=" not in text:
         return list(spans)
     cut: list[tuple[int, int]] = []
     for start, end in spans:
         begin, line = start, start
         while (stop := text.find("\n", line, end)) >= 0:
             after = stop + 1
-            if _LABELLED_LINE.match(text, line) and _LABELLED_LINE.match(text, after):
+            if _stands_alone(text, text.rfind("\n", 0, line) + 1) and _stands_alone(text, after):
                 cut.append((begin, begin + len(text[begin:stop].rstrip())))
-                begin = after
+                begin = after + len(text[after:end]) - len(text[after:end].lstrip())
             line = after
         cut.append((begin, end))
     return cut
 
 
 def stands_among_labels(text: str, start: int, end: int) -> bool:
-    """True for a line with a label directly above or below another one."""
-    if not _LABELLED_LINE.match(text, start):
+    """True for a line with a label, or that sets a value, directly above or below another one."""
+    line = text.rfind("\n", 0, start) + 1
+    if not _has_value(text, line):
         return False
-    above = text.rfind("\n", 0, max(0, start - 1)) + 1
+    above = text.rfind("\n", 0, max(0, line - 1)) + 1
     below = end + 1 if text[end : end + 1] == "\n" else len(text)
-    return (start > 0 and _LABELLED_LINE.match(text, above) is not None) or _LABELLED_LINE.match(
-        text, below
-    ) is not None
+    return (line > 0 and _stands_alone(text, above)) or _stands_alone(text, below)
+
+
+def _has_value(text: str, line: int) -> bool:
+    return _LABELLED_LINE.match(text, line) is not None or name_set(text, line) is not None
+
+
+def _stands_alone(text: str, line: int) -> bool:
+    return _has_value(text, line) or opens_settings(text, line) or text.startswith(_FRONT_FENCES, line)
 
 
 def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:

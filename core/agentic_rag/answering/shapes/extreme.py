@@ -6,21 +6,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agentic_rag.answering.evidence.expand_context import opens_in_table
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
-from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKind
+from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlock, TextBlockKind
 from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
 from agentic_rag.answering.shapes.forms import quote_row
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks
-from agentic_rag.language.tables import fit_cells, split_names
+from agentic_rag.language.tables import fit_cells, is_row, split_names
 from agentic_rag.retrieval.candidates import Passage
 
 MAX_TIED = 3
 """Rows of the same figure."""
 MIN_TABLE_SHARE = 0.15
 """Of the question's weight in a table with its heading, columns and title."""
+LONGEST_WHOLE_TABLE = 1200
+"""Code points of a table at the end of a chunk that surely does not go on in the next one; a longer one may be cut."""
 _PRICE = r"price|cost|fee|rate|rent|charge|amount|salary|[£$€]"
 _TIME = r"time|duration|length|long|within|reply|wait|days|nights|hours|weeks|months|years|minutes"
 _SIZE = r"size|volume|capacity|area|number|weight|members|people|places"
@@ -70,13 +73,35 @@ def extreme_row(
     if asked is None:
         return ()
     for one in rank_blocks(part, place, passages, {TextBlockKind.TABLE}):
-        if one.block.lead is None or weight_of(one.mask | one.above_mask, part.terms) < MIN_TABLE_SHARE:
+        held = one.mask | one.above_mask
+        if one.block.lead is None or weight_of(held, part.terms) < MIN_TABLE_SHARE:
+            continue
+        if part.target_mask & ~held or _is_part_of_a_table(one, passages):
             continue
         text, ordinal = passages[one.passage].chunk.text, passages[one.passage].chunk.ordinal
         rows = _extreme_rows(text, one.block, part, asked)
         if 0 < len(rows) <= MAX_TIED and not any((ordinal, row[0]) in excluded for row in rows):
             return tuple(quote_row(one, passages, place, row) for row in rows)
     return ()
+
+
+def _is_part_of_a_table(one: RankedBlock, passages: Sequence[Passage]) -> bool:
+    """True where rows of the table stand in the chunk before or after: another one of them may be the extreme. Where
+    the chunk after is not at hand a table is whole that leaves room in its own.
+    """
+    chunk = passages[one.passage].chunk
+    if not chunk.text[: one.block.start].strip() and opens_in_table(chunk):
+        return True
+    if chunk.text[one.block.end :].strip():
+        return False
+    after = [
+        other.chunk.text
+        for other in passages
+        if other.chunk.revision_id == chunk.revision_id and other.chunk.index == chunk.index + 1
+    ]
+    if after:
+        return is_row(after[0].split("\n", 1)[0].strip())
+    return one.block.end - one.block.start > LONGEST_WHOLE_TABLE
 
 
 def _asked(question: str) -> _Extreme | None:

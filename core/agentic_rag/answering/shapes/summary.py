@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 from uuid import UUID
 
 from agentic_rag.answering.extraction.candidate_units import Subquery
@@ -17,9 +18,9 @@ from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 MIN_TITLE_SHARE = 0.3
-"""Of the question's weight in the title of the document that it means."""
+"""Of the question's weight in the title and file name of the document that it means."""
 _SUMS_UP = re.compile(
-    r"^[#\d.\s]*(?:(?:executive|management|short|brief) )?(?:summary|abstract|overview|at a glance|key points|"
+    r"^[#\d.\s]*(?:(?:executive|management|short|brief|simple) )?(?:summary|abstract|overview|at a glance|key points|"
     r"main points|in brief|in short)\b",
     re.IGNORECASE,
 )
@@ -57,12 +58,13 @@ def _sums_up(heading: str, text: str) -> bool:
     return table is None and _SUMS_UP.match(heading) is not None
 
 
+def _names_of(passage: Passage) -> str:
+    return lower_text(f"{passage.chunk.document_title} {PurePath(passage.chunk.source_path).stem}")
+
+
 def _document_meant(part: Subquery, passages: Sequence[Passage]) -> UUID | None:
-    """The document whose title holds more of the question than any other's; None where no title stands out."""
-    shares = {
-        one.chunk.document_id: weight_of(mask_of(lower_text(one.chunk.document_title), part.terms), part.terms)
-        for one in passages
-    }
+    """The document whose title and file name hold more of the question than any other's; None where none stands out."""
+    shares = {one.chunk.document_id: weight_of(mask_of(_names_of(one), part.terms), part.terms) for one in passages}
     ranked = sorted(shares.values(), reverse=True)
     if not ranked or ranked[0] < MIN_TITLE_SHARE or (len(ranked) > 1 and ranked[0] == ranked[1]):
         return None
