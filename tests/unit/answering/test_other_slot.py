@@ -6,11 +6,9 @@ import pytest
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.evidence.other_slot import (
-    are_steps_of_another,
     is_of_other_day,
     is_of_other_pole,
     is_of_other_year,
-    lacks_doer,
     says_it_of_another,
     tells_of_plan,
     without_others,
@@ -139,21 +137,6 @@ def test_what_is_planned_was_not_done(question: str, text: str, is_plan: bool) -
 
 
 @pytest.mark.parametrize(
-    ("question", "text", "lacks"),
-    [
-        ("Who repaired the lift?", "The lift was repaired in January. Ann Lee led the meeting.", True),
-        ("Who repaired the lift?", "The lift was repaired by Ann Lee. The meeting was short.", False),
-        ("Who repaired the lift?", "Ann Lee looks after the lift. She repaired it in January.", False),
-        ("Who looked at the lift?", "Ann Lee led the meeting.", False),
-        ("Wer reparierte den Aufzug?", "Der Aufzug wurde repariert. Ann Lee leitete die Sitzung.", False),
-    ],
-)
-def test_who_did_it_is_told_where_it_is_told_that_it_was_done(question: str, text: str, lacks: bool) -> None:
-    part = build_subquery(question, detect_answer_type(question), {})
-    assert lacks_doer(part, [quote_of(text)], [passage(1, "Notes", text)]) is lacks
-
-
-@pytest.mark.parametrize(
     ("question", "text", "is_other"),
     [
         ("How wide is the mixer?", "The mixer is 1,180 mm high.", True),
@@ -248,17 +231,3 @@ def test_what_is_of_another_year_is_left_out_beside_what_is_of_the_one() -> None
     said = [DraftSentence(0, place, 0, 14, one.chunk.text, UnitKind.PROSE, 1.0) for place, one in enumerate(passages)]
     assert [one.passage for one in without_others("What was a lift in 2025?", said, passages)] == [0]
     assert [one.passage for one in without_others("What was a lift in 2024?", said, passages)] == [0, 1]
-
-
-def test_steps_under_the_heading_of_another_thing_are_of_that_one() -> None:
-    steps = "1. Switch on the extraction.\n2. Close the lid."
-    text = f"# Starting the laser cutter\n\n{steps}"
-    said = DraftSentence(0, 0, text.index(steps), len(text), steps, UnitKind.LIST, 1.0)
-
-    def is_other(question: str) -> bool:
-        part = build_subquery(question, detect_answer_type(question), {})
-        return are_steps_of_another(part, [said], [passage(1, "The makerspace", text)])
-
-    assert is_other("How do I start the vinyl cutter?")
-    assert not is_other("How do I start the laser cutter?")
-    assert not is_other("How do I start the cutter?")

@@ -66,6 +66,13 @@ def test_what_is_told_of_a_sibling_is_not_told_of_the_thing_that_is_asked_about(
     assert found(question, text, said) == lacking
 
 
+def test_steps_below_the_heading_of_a_sibling_are_of_that_one() -> None:
+    steps = "1. Switch on the extraction.\n2. Close the lid."
+    text = f"# Laser cutter\n\n{steps}\n\n# Vinyl cutter\n\nIt cuts foil."
+    assert found("How do I start the vinyl cutter?", text, steps) == ("vinyl",)
+    assert found("How do I start the laser cutter?", text, steps) == ()
+
+
 def test_a_word_that_no_document_has_is_the_question_s_own() -> None:
     assert found("What does a lost toddler card cost?", CARDS, "Replacing a lost child card costs £2.") == ()
 

@@ -26,7 +26,6 @@ from agentic_rag.answering.extraction.candidate_units import Subquery, column_na
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
-from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.siblings.asked_words import SHORTEST, AskedWord, says_how, whole_sentences, words_of
 from agentic_rag.answering.verification.citations import all_quotes
@@ -47,7 +46,6 @@ _WAS = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 _PLANNED = re.compile(
     r"\b(?:will|shall|plan(?:s|ned)?|intends?|(?:is|are) (?:to|(?:expected|scheduled|going|due) to))\b", re.IGNORECASE
 )
-_WHO = re.compile(r"^(?:who|which [\w-]+) (?P<verb>[a-z]{3,}(?:ed|s)) ", re.IGNORECASE)
 _MORE_DAYS = re.compile(
     r"\b(?:daily|every ?day|all days|any day|each day|week ?days?|working days?|weekends?|other days|otherwise|except|"
     r"täglich|jeden tag|alle tage|werktags?|werktagen|wochenenden?|sonst|außer|tous les jours|chaque jour|"
@@ -85,7 +83,7 @@ def is_of_something_else(part: Subquery, sentences: Sequence[DraftSentence], pas
     """
     of_times = (is_of_other_year, is_of_other_day)
     of_question = (leaves_name_out, tells_of_other_holder, is_of_other_number, is_of_other_size, *of_times)
-    of_part = (says_it_of_another, are_steps_of_another, tells_of_plan, lacks_doer, is_of_other_pole)
+    of_part = (says_it_of_another, tells_of_plan, is_of_other_pole)
     return any(one(part.text, sentences, passages) for one in of_question) or any(
         one(part, sentences, passages) for one in of_part
     )
@@ -154,25 +152,6 @@ def tells_of_plan(part: Subquery, sentences: Sequence[DraftSentence], passages: 
     return planned.search(nearest) is not None and was.search(nearest) is None
 
 
-def lacks_doer(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
-    """True where an English question asks who does something, and no quoted sentence with its verb has a person, but
-    another one has: "The lift was repaired in January. The board met."
-    """
-    asked = None if table_of(part.text) is not None else _WHO.search(part.text)
-    verb = 0 if asked is None else mask_of(asked["verb"].lower(), part.terms)
-    quotes = all_quotes(sentences)
-    texts = texts_of(quotes, passages)
-    if not verb or any(map(is_row, texts)):
-        return False
-    acts = [
-        said
-        for quote, text in zip(quotes, texts, strict=True)
-        for said in whole_sentences(text, text_before(passages[quote.passage], quote), None)
-        if mask_of(lower_text(said), part.terms) & verb
-    ]
-    return bool(acts) and not any(states_answer(one, AnswerType.PERSON, part.text) for one in acts)
-
-
 def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where a short question asks for a value, no quoted sentence that has one holds, with what stands above it,
     all that the question is about, and one holds all but a single word, or words in a row, in whose place beside
@@ -196,27 +175,6 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
             lacking = (one for one in about if not lacked & ~one.mask)
             found = found or any(_is_sibling(one, word, lacked) for one in lacking for word in words)
     return found
-
-
-def are_steps_of_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
-    """True where the heading of a quoted list has all that a question is about but a single word that neither has, in
-    whose place it has another: starting the laser cutter where the vinyl cutter is to be started.
-    """
-    if part.answer_type in VALUES:
-        return False
-    table = table_of(part.text)
-    asked = words_of(part.text, part, table)
-    masks = {one.mask for one in asked if one.mask and not says_how(one.low, table)}
-    wanted = _joined(masks)
-    for quote in (one for one in all_quotes(sentences) if one.kind is UnitKind.LIST):
-        passage = passages[quote.passage]
-        heading = "".join(headings_above(passage, quote.start)[-1:])
-        above, text = (mask_of(lower_text(one), part.terms) for one in (heading, *texts_of([quote], passages)))
-        lacked = wanted & ~(above | text)
-        words = words_of(heading, part, table)
-        if lacked in masks and any(_has_other(one, heading, words, table) for one in _pairs_of(asked, lacked)):
-            return True
-    return False
 
 
 def is_of_other_pole(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
