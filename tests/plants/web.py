@@ -79,6 +79,12 @@ def _fresh_for(time: timedelta) -> Any:
     return plant
 
 
+def _one_original(patch: Patch) -> None:
+    from agentic_rag.documents.originals import OriginalKeys
+
+    patch(OriginalKeys, "new", lambda _, workspace, name: f"{workspace.ref.workspace_id}/{name}")
+
+
 def _none_cancelled(patch: Patch) -> None:
     from tests.memory_store.jobs.jobs import MemoryJobStore
 
@@ -155,6 +161,16 @@ FAULTS: Mapping[str, Fault] = {
         "a page that was fetched once is fresh",
         _fresh_for(timedelta(days=365)),
         lambda: remembered.test_a_page_that_was_fetched_within_ten_minutes_is_not_fetched_again_for_a_run(11, 1),
+    ),
+    "original": Fault(
+        "a page that changed takes the place of what was read",
+        _one_original,
+        remembered.test_the_response_is_kept_as_it_came_with_its_hash_time_and_headers_after_the_page_changed_too,
+    ),
+    "late": Fault(
+        "what came too late is fetched again",
+        _fresh_for(timedelta()),
+        looks.test_a_page_that_came_too_late_answers_the_next_question_and_is_not_asked_for_again,
     ),
     "purged-of-organisation": Fault(
         "nobody says how many crawls were cancelled",

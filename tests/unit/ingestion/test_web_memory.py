@@ -4,7 +4,9 @@ it was fetched; and whose pages are read first.
 
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
+from hashlib import sha256
 
 import pytest
 from tests.gate.from_the_web import Worker
@@ -14,6 +16,7 @@ from tests.unit.ingestion.test_look_outside import look
 from tests.unit.ingestion.test_renew_pages import RenewedWorkspace
 
 from agentic_rag.answering.outside import OutsideRequest
+from agentic_rag.documents.document import Document
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
 from agentic_rag.web.page_paths import FETCHED_AT
 from agentic_rag.web.search import SearchRequest, SearchResult
@@ -127,3 +130,29 @@ async def test_pages_of_makers_and_standards_are_read_before_others_that_searche
     # Six of the eight are read, and the last that an engine named is none of them by itself.
     assert report.pages == 6
     assert (f"{MAKERS}/" in ground.web.page_requests) is is_read
+
+
+async def test_the_response_is_kept_as_it_came_with_its_hash_time_and_headers_after_the_page_changed_too() -> None:
+    ground = await ground_with_pages("/news")
+    request = CrawlRequest((f"http://{HOST}/news",), depth=0)
+    kept: list[Document] = []
+    bodies: list[bytes] = []
+    for number in (50, 51):
+        ground.web.pages[f"{HOST}/news"] = page("/news", prose(number))
+        await ground.crawl(request)
+        await ground.work_pages()
+        kept += (await ground.documents()).values()
+        bodies.append(ground.web.pages[f"{HOST}/news"].body)
+        ground.clock.ahead += timedelta(hours=2)
+
+    held = [await ground.blobs.read(key) for key in await ground.blobs.keys("")]
+    assert sorted(held) == sorted(bodies)
+    assert [one.content_hash for one in kept] == [sha256(body).digest() for body in bodies]
+    for document, body in zip(kept, bodies, strict=True):
+        told = document.provenance
+        headers = json.loads(told["response_headers"])
+        validator = f'"{sha256(body).hexdigest()[:12]}"'
+        assert (headers["etag"], headers["content-type"]) == (validator, "text/html; charset=utf-8")
+        assert told["etag"] == validator
+    first, second = (datetime.fromisoformat(one.provenance[FETCHED_AT]) for one in kept)
+    assert timedelta(hours=2) <= second - first < timedelta(hours=2, minutes=5)
