@@ -81,6 +81,17 @@ def test_kinds_are_told(content: bytes, name: str, media_type: str | None, kind:
         pytest.param(OLE + "WordDocument".encode("utf-16-le"), "a.msg", "PARSE_UNSUPPORTED", id="doc as msg"),
         pytest.param(OLE + b"?", "a.msg", "PARSE_CORRUPT", id="damaged msg"),
         pytest.param(b"text", "a.msg", "PARSE_TYPE_MISMATCH", id="text as msg"),
+        *(
+            pytest.param(
+                b"<?xml version='1.0'?>\n<?mso-application progid='x'?>\n" + root, name, "PARSE_UNSUPPORTED", id=name
+            )
+            for name, root in (
+                ("a.xls", b"<Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'>"),
+                ("a.doc", b"<w:wordDocument xmlns:w='http://schemas.microsoft.com/office/word/2003/wordml'>"),
+                ("a.xml", b"<pkg:package xmlns:pkg='http://schemas.microsoft.com/office/2006/xmlPackage'>"),
+                ("a.fodt", b"<office:document xmlns:office='urn:oasis:names:tc:opendocument:xmlns:office:1.0'>"),
+            )
+        ),
     ],
 )
 def test_what_cannot_be_read_says_why(content: bytes, name: str, code: str) -> None:
@@ -88,3 +99,15 @@ def test_what_cannot_be_read_says_why(content: bytes, name: str, code: str) -> N
         file_kind(content, name, None)
 
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<?xml version='1.0'?><package xmlns='http://www.idpf.org/2007/opf'>",
+        b"<?xml version='1.0'?><document><p>schemas.microsoft.com/office</p></document>",
+        b"Save the <Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'> as XLSX.",
+    ],
+)
+def test_other_xml_is_text(content: bytes) -> None:
+    assert file_kind(content, "a.xml", None) in (FileKind.TEXT, FileKind.CODE)

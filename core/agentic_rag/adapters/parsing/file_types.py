@@ -17,6 +17,7 @@ from pathlib import PurePath
 from typing import Protocol, cast
 
 from agentic_rag.adapters.parsing.nesting import Nesting
+from agentic_rag.adapters.parsing.office.flat_files import refuse_flat
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.scans.picture_types import PICTURES, picture_type
 from agentic_rag.adapters.parsing.scans.recognised import RecognisedPage
@@ -278,6 +279,7 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
     _refuse_known(content, declared)
     if declared is not None and declared.value.is_binary:
         raise mismatch(declared, "an HTML page" if _HTML_START.match(content[:4096]) else "of another kind")
+    refuse_flat(content[:4096])
     is_page = _HTML_START.match(content[:4096]) is not None
     if is_page and declared in (None, FileKind.DELIMITED):
         # What web sites offer as a table is often a page.
