@@ -57,7 +57,7 @@ DUTCH = WordTable(
         (Asked.SUMMARY, Wording(r"\b(?:vat .* samen|samenvatting|kort overzicht)\b")),
         (Asked.REASON, Wording(r"\b(?:waarom|om welke reden|wat is de reden|hoe komt het)\b")),
         (Asked.STEPS, Wording(
-            rf"\bhoe (?:kan|kun|moet|vraag|meld|bestel|maak|krijg|werkt|wijzig)\w* {_ANYONE}\b|"
+            rf"\bhoe (?!(?:heet|laat|vaak|lang|oud|groot|ver|veel)\b)\w+ {_ANYONE}\b|"
             rf"\bwat moet\w* {_ANYONE}\b|"
             r"\bwat te doen\b|\bwat gebeurt er (?:als|wanneer)\b|\bstap voor stap\b"
         )),

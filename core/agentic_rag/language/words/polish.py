@@ -64,7 +64,8 @@ POLISH = WordTable(
         (Asked.SUMMARY, Wording(r"\b(?:podsumuj|podsumowanie|streść|streszczenie|w skrócie)\b")),
         (Asked.REASON, Wording(r"\b(?:dlaczego|czemu|z jakiego powodu|jaka jest przyczyna|jaki jest powód)\b")),
         (Asked.STEPS, Wording(
-            r"\bjak (?:mogę|można|należy|mam|złożyć|się|\w+(?:ać|ić|yć|eć|ować)\b)|\bco (?:muszę|trzeba|należy|mam|"
+            r"\bjak (?:mogę|można|należy|mam|złożyć|się|\w+(?:ać|ić|yć|eć|ować)\b|"
+            r"(?!nazywa|zwie|czuje)\w+ się\b)|\bco (?:muszę|trzeba|należy|mam|"
             r"robić|zrobić)\b|"
             r"\bco się stanie\b|\bkrok po kroku\b"
         )),

@@ -38,6 +38,7 @@ PORTUGUESE = WordTable(
         tem têm tinha ter há houve pode podem posso deve devem devo faz fazer não mais menos muito muita muitos
         muitas também já ainda sempre nunca aqui ali lá se todo toda todos todas outro outra outros outras mesmo
         mesma algum alguma alguns cada só apenas então assim cujo cuja seja tudo
+        custa custam
         """
     ),
     asking_stems=word_set("encontr númer nom tip cham long grand alt frequênc ano dat mostr forn diferenç nov"),
