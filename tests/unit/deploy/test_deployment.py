@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 import yaml
 
@@ -51,6 +52,23 @@ def test_compose_hands_out_secrets_as_files_that_are_mounted() -> None:
     assert {secret for one in found["services"].values() for secret in one.get("secrets", ())} <= found[
         "secrets"
     ].keys()
+
+
+COMPOSE = jsonschema_rs.validator_for(json.loads(Path(__file__).with_name("compose-spec.json").read_text("utf-8")))
+
+
+@pytest.mark.parametrize("name", ["docker-compose.yml", "docker-compose.dev.yml"])
+def test_a_compose_file_fits_the_schema_of_compose(name: str) -> None:
+    read = yaml.safe_load((ROOT / name).read_text("utf-8"))
+
+    assert [f"{list(one.instance_path)}: {one.message}" for one in COMPOSE.iter_errors(read)] == []
+
+
+def test_a_word_that_compose_does_not_know_is_found() -> None:
+    read = compose()
+    read["services"]["api"]["stop_grace_perod"] = "30s"
+
+    assert not COMPOSE.is_valid(read)
 
 
 def test_a_server_does_not_have_the_owners_login() -> None:
