@@ -10,44 +10,53 @@ from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.bootstrap import Container
 from agentic_rag.settings import Settings
 
+RECORDS_A_RUN = "synchronous_commit = off"
+"""In the statement that begins the record of a run, behind the response: nobody waits for it."""
+
 
 class WatchedConnection:
-    """Writes down each statement as it is sent."""
+    """Writes down each statement as it is sent, but for those that record a run."""
 
     def __init__(self, inner: PostgresConnection, statements: list[str]) -> None:
         self._inner = inner
         self._statements = statements
+        self._is_recording = False
+
+    def _note(self, query: str) -> None:
+        self._is_recording = self._is_recording or RECORDS_A_RUN in query
+        if not self._is_recording:
+            self._statements.append(query)
 
     @property
     def server_version(self) -> int:
         return self._inner.server_version
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
-        self._statements.append(query)
+        self._note(query)
         return await self._inner.fetch(query, *arguments)
 
     async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
-        self._statements.append(query)
+        self._note(query)
         return await self._inner.fetchrow(query, *arguments)
 
     async def fetchval(self, query: str, *arguments: Any) -> Any:
-        self._statements.append(query)
+        self._note(query)
         return await self._inner.fetchval(query, *arguments)
 
     async def execute(self, query: str, *arguments: Any) -> str:
-        self._statements.append(query)
+        self._note(query)
         return await self._inner.execute(query, *arguments)
 
     async def change(self, query: str, *arguments: Any) -> int:
-        self._statements.append(query)
+        self._note(query)
         return await self._inner.change(query, *arguments)
 
     async def copy_rows(self, query: str, *arguments: Any) -> bytearray:
-        self._statements.append(query)
+        self._note(query)
         return await self._inner.copy_rows(query, *arguments)
 
     async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
-        self._statements.append(query)
+        self._note(query)
         await self._inner.executemany(query, rows)
 
 
