@@ -11,16 +11,6 @@ CREATE FUNCTION rag_metadata_day(day text) RETURNS date
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN make_date(substr(day, 1, 4)::integer, substr(day, 6, 2)::integer, substr(day, 9, 2)::integer);
 
--- found: what the document's own text says (front matter). given: what callers say, which wins.
-ALTER TABLE rag_documents
-    ADD COLUMN found_metadata jsonb NOT NULL DEFAULT '{}',
-    ADD COLUMN given_metadata jsonb NOT NULL DEFAULT '{}',
-    ADD COLUMN metadata jsonb NOT NULL GENERATED ALWAYS AS (rag_merge_metadata(found_metadata, given_metadata)) STORED,
-    ADD COLUMN document_date date
-        GENERATED ALWAYS AS (rag_metadata_day(rag_merge_metadata(found_metadata, given_metadata) ->> 'date')) STORED;
-
-CREATE INDEX rag_documents_date ON rag_documents (org_id, workspace_id, document_date) WHERE document_date IS NOT NULL;
-
 -- What a document is found by: one row for each tag, its domain, its language (`de-at`: as `de` too) and each field with
 -- its value. Row level security keeps the operators of jsonb and arrays out of index scans; equality of text it does not.
 CREATE TABLE rag_document_labels (
@@ -59,6 +49,18 @@ BEGIN
     RETURN NULL;
 END
 $$;
+
+-- After all that needs no columns of it: who asks for documents waits from here to the end.
+-- found: what the document's own text says (front matter). given: what callers say, which wins.
+ALTER TABLE rag_documents
+    ADD COLUMN found_metadata jsonb NOT NULL DEFAULT '{}',
+    ADD COLUMN given_metadata jsonb NOT NULL DEFAULT '{}',
+    ADD COLUMN metadata jsonb NOT NULL GENERATED ALWAYS AS (rag_merge_metadata(found_metadata, given_metadata)) STORED,
+    ADD COLUMN document_date date
+        GENERATED ALWAYS AS (rag_metadata_day(rag_merge_metadata(found_metadata, given_metadata) ->> 'date')) STORED;
+
+CREATE INDEX rag_documents_date ON rag_documents (org_id, workspace_id, document_date) WHERE document_date IS NOT NULL;
+
 CREATE TRIGGER rag_new_labels AFTER INSERT ON rag_documents
     FOR EACH ROW WHEN (NEW.found_metadata <> '{}' OR NEW.given_metadata <> '{}') EXECUTE FUNCTION rag_label_document();
 CREATE TRIGGER rag_changed_labels AFTER UPDATE OF found_metadata, given_metadata ON rag_documents
