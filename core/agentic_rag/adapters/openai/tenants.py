@@ -63,4 +63,9 @@ class TenantClients:
         if proxy not in self._shared:
             # Never called itself: its key and address are placeholders.
             self._shared[proxy] = open_client("http://invalid.invalid", "none", self._seconds, proxy, follows=False)
-        return self._shared[proxy].with_options(base_url=base_url, api_key=credentials.key.reveal())
+        client = self._shared[proxy].with_options(base_url=base_url, api_key=credentials.key.reveal())
+        # The SDK reads OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS for each client: they are the
+        # platform's, and no header of theirs goes to a tenant's provider or in the place of its key.
+        client.organization = client.project = client.admin_api_key = None
+        client._custom_headers = {}  # pyright: ignore[reportPrivateUsage]
+        return client
