@@ -59,17 +59,21 @@ class ResidentDocuments:
         """(k, 2) the ids of the documents of these rows of chunks."""
         return self.ids[self.places[rows]]
 
-    def titles_of(self, rows: NDArray[np.int64]) -> tuple[list[int], dict[int, tuple[bytes, str | None]]]:
-        """The place of the document of each of these rows of chunks, and by place its id and title."""
+    def titles_of(
+        self, rows: NDArray[np.int64], *, are_corrected: bool
+    ) -> tuple[list[int], dict[int, tuple[bytes, str | None]]]:
+        """The place of the document of each of these rows of chunks, and by place its id and title: as it was read, or
+        (`are_corrected`) as it was found to be since.
+        """
         places: list[int] = self.places[rows].tolist()
         distinct = list(dict.fromkeys(places))
         ids = split_ids(self.ids[distinct])
         firsts, ends = self.starts[distinct].tolist(), self.starts[1:][distinct].tolist()
         named = (str(self.titles[first:end], "utf-8") for first, end in zip(firsts, ends, strict=True))
-        found = zip(ids, named, strict=True)
-        return places, {
-            place: (one, self.corrected.get(one, title)) for place, (one, title) in zip(distinct, found, strict=True)
-        }
+        if not (are_corrected and self.corrected):
+            return places, dict(zip(distinct, zip(ids, named, strict=True), strict=True))
+        found = zip(distinct, ids, named, strict=True)
+        return places, {place: (one, self.corrected.get(one, title)) for place, one, title in found}
 
 
 def split_ids(ids: Ids) -> Sequence[bytes]:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from tests.builders import DIMENSIONS, entities_of, entity_id, half, new_document
+from tests.builders import DIMENSIONS, EVERYBODY, entities_of, entity_id, half, new_document
 from tests.contract.backends import Backend
 from tests.contract.tenancy.test_access_store_contract import NIGHT, restrict
 from tests.integration.postgres.statements import WatchedPool
@@ -17,10 +17,12 @@ from tests.memory_store.telemetry import RecordingTelemetry
 from tests.subgraphs import told
 from tests.waiting import eventually
 
+from agentic_rag.adapters.postgres.documents.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.retrieval import resident
 from agentic_rag.adapters.postgres.retrieval.resident import WHOLE, CorpusState, ResidentCorpusStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.documents.document import document_id_for
+from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.query import RetrievalQuery
 from agentic_rag.retrieval.retrieve import RetrievalResult, Retrieve
@@ -180,7 +182,7 @@ async def ranked(database: PostgresDatabase, workspace: WorkspaceRef) -> Retriev
 
 
 async def test_a_title_that_changed_without_a_version_answers_no_question_as_it_was(
-    stores: Backend, process: Process
+    stores: Backend, process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = await stores.workspace()
     named = {text: entities_of(*NAMES[:2]) for text in ("Ada has the rota", "Berg has it")}
@@ -192,6 +194,7 @@ async def test_a_title_that_changed_without_a_version_answers_no_question_as_it_
     before = await ranked(process.database, workspace)
     assert len(process.pool.statements) == 3, "begin, header, and texts with names and titles"
 
+    monkeypatch.setattr(process.residents, "_rests_until", {key: float("inf") for key in process.residents._held})
     await stores.register(workspace, new_document(workspace, "night.md", title="Ada's rota of the night"))
     process.pool.statements.clear()
     after = await ranked(process.database, workspace)
@@ -202,6 +205,33 @@ async def test_a_title_that_changed_without_a_version_answers_no_question_as_it_
     process.pool.statements.clear()
     assert await ranked(process.database, workspace) == after
     assert len(process.pool.statements) == 3, "and the process knows the title"
+
+
+async def test_titles_go_to_be_compared_only_where_one_changed_since_they_were_read(
+    stores: Backend, process: Process
+) -> None:
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["one"])
+    await stores.register(workspace, new_document(workspace, "a.md", title="First"))
+
+    async def titles(snapshot: CorpusSnapshot) -> tuple[dict[int, str], bool]:
+        """The title of the one passage, and whether it waits to be compared by the statement that reads texts."""
+        reader = snapshot.documents
+        assert isinstance(reader, PostgresDocumentReader)
+        return await reader.titles([0], EVERYBODY, are_checked=True), bool(reader._told)
+
+    async with process.database.snapshot(workspace):
+        await process.residents.settled()
+    async with process.database.snapshot(workspace) as before:
+        await stores.register(workspace, new_document(workspace, "a.md", title="Second"))
+        async with process.database.snapshot(workspace) as changed:
+            assert await titles(changed) == ({0: "First"}, True)
+            await changed.documents.chunks([0], EVERYBODY)
+            assert changed.documents.has_stale_titles
+        assert await titles(before) == ({0: "First"}, False), "the title of its instant, whatever is known since"
+        await process.residents.settled()
+    async with process.database.snapshot(workspace) as after:
+        assert await titles(after) == ({0: "Second"}, False), "read again meanwhile"
 
 
 async def test_the_same_state_of_another_workspace_or_organisation_finds_nothing(

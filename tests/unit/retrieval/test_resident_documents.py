@@ -23,7 +23,7 @@ def test_each_chunk_has_the_title_of_its_document() -> None:
     titles = parse_titles(copied((IDS[TWO], "Zürich".encode()), (IDS[ONE], b"")))
 
     held = ResidentDocuments.of(DOCUMENTS, titles)
-    places, documents = held.titles_of(np.array([0, 1, 2], np.int64))
+    places, documents = held.titles_of(np.array([0, 1, 2], np.int64), are_corrected=True)
 
     assert [documents[place] for place in places] == [(IDS[TWO], "Zürich"), (IDS[ONE], ""), (IDS[TWO], "Zürich")]
     assert held.ids_of(np.array([1], np.int64)).tolist() == [list(ONE)]

@@ -60,9 +60,11 @@ class PostgresDocumentReader:
         state: tuple[int, int, tuple[UUID, ...]],
         resident: ResidentCorpus | None = None,
         names: dict[UUID, str | None] | None = None,
+        *,
+        titles_changed: int = 0,
     ) -> None:
         """`state`: the newest corpus version, the access version and the segments. `names` takes the names of entities
-        that are read along; None for one that is not stored.
+        that are read along; None for one that is not stored. `titles_changed`: which transaction changed a title last.
         """
         self._resident = resident
         self._cache = cache.matching
@@ -77,6 +79,7 @@ class PostgresDocumentReader:
         self._told: dict[bytes, str | None] = {}
         """Titles that were told from memory, and are not checked yet."""
         self._reads_titles = resident is None
+        self._holds_titles = resident is not None and resident.titles_changed == titles_changed
         self.has_stale_titles = False
         self._beside: dict[tuple[tuple[int, ...], ChunkPosition], Chunk | None] = {}
         """Chunks read along, by access sets and position; None where there is none that they may read."""
@@ -158,7 +161,15 @@ class PostgresDocumentReader:
         if self._resident is None:
             rows = await self._connection.fetch(TITLES, *self._key, access_ids, self._version, list(ordinals))
             return {row["ordinal"]: row["title"] for row in rows}
-        shown, places, documents = self._resident.titles_of(ordinals, self._version, access_ids)
+        shown, places, documents = self._resident.titles_of(
+            ordinals, self._version, access_ids, are_corrected=not self._holds_titles
+        )
+        if self._holds_titles:
+            # The header says so; a caller who does not ask for texts next has it compared here.
+            if not are_checked and isinstance(self._connection, DeferredConnection):
+                await self._connection.confirm()
+            named = {place: title for place, (_, title) in documents.items()}
+            return dict(zip(shown, map(named.__getitem__, places), strict=True))
         held = {one: title for one, title in documents.values() if one not in self._titles}
         if are_checked and not self._reads_titles:
             self._told |= held

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -51,7 +51,7 @@ erased meanwhile.
 # What the rows of rag_embeddings can depend on: a publish, an erasure and a change of access sets each make a version;
 # a merge of segments makes none, but an archive that was restored has segments of its own.
 STATE = """
-SELECT w.corpus_version, w.access_version, w.active_space, pg_postmaster_start_time() AS started,
+SELECT w.corpus_version, w.access_version, w.titles_changed, w.active_space, pg_postmaster_start_time() AS started,
        ARRAY (
            SELECT segment_id FROM rag_segments g
            WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
@@ -92,6 +92,8 @@ class ResidentCorpus:
     """The document of each vector's chunk."""
     mentions: ResidentMentions | None
     """None where some mention is not shown as its chunk's vector is."""
+    titles_changed: int = -1
+    """The transaction that had changed a title of the workspace last when the titles were read; −1: not known."""
 
     @property
     def nbytes(self) -> int:
@@ -99,15 +101,15 @@ class ResidentCorpus:
         return self.vectors.nbytes + self.documents.nbytes + (0 if self.mentions is None else self.mentions.nbytes)
 
     def titles_of(
-        self, ordinals: Sequence[int], version: int, access_ids: Sequence[int]
+        self, ordinals: Sequence[int], version: int, access_ids: Sequence[int], *, are_corrected: bool
     ) -> tuple[list[int], list[int], dict[int, tuple[bytes, str | None]]]:
         """Those of the ordinals whose chunk is visible to the access sets, the place of each one's document, and by
-        place the document's id and title as it was read.
+        place the document's id and title as it was read, or as it was found to be since (`are_corrected`).
         """
         rows = self.vectors.rows_of(np.array(ordinals, np.int64))
         rows = rows[rows >= 0]
         rows = rows[self.vectors.visible(version, access_ids, rows=rows)]
-        places, titles = self.documents.titles_of(rows)
+        places, titles = self.documents.titles_of(rows, are_corrected=are_corrected)
         return self.vectors.ordinals[rows].tolist(), places, titles
 
     def shown_below(self, span: int, version: int, access_ids: Sequence[int] | None) -> NDArray[np.bool_]:
@@ -177,8 +179,10 @@ class ResidentCorpusStore:
         """Memory of all that is held."""
         return sum(entry.corpus.nbytes for entry in self._held.values())
 
-    def find(self, workspace: WorkspaceRef, state: CorpusState | None) -> ResidentCorpus | None:
-        """The corpus in that state. None, and a read of it begins, when this process does not hold it."""
+    def find(
+        self, workspace: WorkspaceRef, state: CorpusState | None, titles_changed: int = 0
+    ) -> ResidentCorpus | None:
+        """The corpus in that state. A read of it begins when this process does not hold it, or not those titles."""
         if not self._capacity or state is None or not self._may_hold():
             return None
         now = asyncio.get_running_loop().time()
@@ -187,13 +191,13 @@ class ResidentCorpusStore:
         if entry is not None and entry.state == state:
             entry.used = now
             self._held.move_to_end(key)
+            if entry.corpus.titles_changed != titles_changed:
+                self._begin_load(key, state, now)
             return entry.corpus
         if entry is not None and state.corpus_version >= entry.state.corpus_version and not entry.state.leads_to(state):
             # It may hold what was erased.
             del self._held[key]
-        if key not in self._loading and self._refused.get(key) != state and now >= self._rests_until.get(key, now):
-            task = self._loading[key] = detached_task(self._load(key, state), "resident corpus")
-            task.add_done_callback(lambda _: self._loading.pop(key, None))
+        self._begin_load(key, state, now)
         return None
 
     def drop(self, workspace: WorkspaceRef | None) -> None:
@@ -217,6 +221,12 @@ class ResidentCorpusStore:
             await asyncio.wait(list(self._loading.values()))
         if self._timer is not None:
             self._timer.cancel()
+
+    def _begin_load(self, key: _Key, state: CorpusState, now: float) -> None:
+        """Read the corpus, unless that is under way, was refused or has just been done."""
+        if key not in self._loading and self._refused.get(key) != state and now >= self._rests_until.get(key, now):
+            task = self._loading[key] = detached_task(self._load(key, state), "resident corpus")
+            task.add_done_callback(lambda _: self._loading.pop(key, None))
 
     def _drop_idle(self) -> None:
         """Drop what no question asked for, and come again while anything is held."""
@@ -271,7 +281,7 @@ class ResidentCorpusStore:
                 titles = await connection.copy_rows(TITLES, *workspace.key)
                 make = partial(_parse_whole, vectors, mentions, documents, titles, dimensions)
         # Without the connection, which others may wait for.
-        corpus = await asyncio.to_thread(make)
+        corpus = replace(await asyncio.to_thread(make), titles_changed=row["titles_changed"])
         if corpus.nbytes > self._capacity:
             self._refuse(key, state)
         else:

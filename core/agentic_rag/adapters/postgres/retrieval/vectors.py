@@ -153,7 +153,7 @@ class PostgresVectorReader:
         if self._resident is not None:
             rows = self._resident.rows_of(np.array(ordinals, np.int64))
             rows = rows[rows >= 0]
-            vectors = self._resident.vectors[rows].astype(np.float64)
+            vectors = self._resident.doubles(rows)
             return self._resident.ordinals[rows].tolist(), vectors, self._resident.codes.norms[rows]
         read = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, ordinals)
         found = [(row["ordinal"], row["v"]) for row in read if row["v"] is not None]
@@ -177,7 +177,7 @@ class PostgresVectorReader:
             shown = resident.visible(version, scope.access_ids, scope.ordinals)
             rows = resident.nearest(query, limit + MARGIN, shown)
             ordinals = resident.ordinals[rows].astype(np.int64)
-            vectors = resident.vectors[rows].astype(np.float64)
+            vectors = resident.doubles(rows)
             return _rank(query, ordinals, vectors, resident.codes.norms[rows], limit, space)
 
         return scan() if resident.vectors.size < WORTH_A_THREAD else await asyncio.to_thread(scan)

@@ -112,9 +112,12 @@ class PostgresCorpusSnapshot:
         self.version = version
         self.space = None if header["space_id"] is None else space_from(header)
         self.access = access
-        held = None if residents is None else residents.find(workspace, CorpusState.of(header, self.space))
+        changed = header["titles_changed"]
+        held = None if residents is None else residents.find(workspace, CorpusState.of(header, self.space), changed)
         names: dict[UUID, str | None] = {}
-        documents = PostgresDocumentReader(connection, workspace, version, cache, state, held, names)
+        documents = PostgresDocumentReader(
+            connection, workspace, version, cache, state, held, names, titles_changed=changed
+        )
         self.documents: DocumentReader = documents
         self.vectors: VectorReader = PostgresVectorReader(
             connection, workspace, version, self.space, header["is_indexed"], None if held is None else held.vectors

@@ -13,7 +13,7 @@ MOST_HEADERS = 10_000
 _STARTED = "pg_postmaster_start_time()"
 
 _HEADER = """
-SELECT w.corpus_version, w.oldest_version, w.access_version, {started} AS started,
+SELECT w.corpus_version, w.oldest_version, w.access_version, w.titles_changed, {started} AS started,
        (SELECT max(g.access_id) FROM rag_access_sets g
         WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id) AS newest_set,
        s.space_id, s.provider, s.model, s.dimensions, s.precision,
