@@ -167,11 +167,6 @@ FAULTS: Mapping[str, Fault] = {
         _one_original,
         remembered.test_the_response_is_kept_as_it_came_with_its_hash_time_and_headers_after_the_page_changed_too,
     ),
-    "late": Fault(
-        "what came too late is fetched again",
-        _fresh_for(timedelta()),
-        looks.test_a_page_that_came_too_late_answers_the_next_question_and_is_not_asked_for_again,
-    ),
     "purged-of-organisation": Fault(
         "nobody says how many crawls were cancelled",
         _none_cancelled,

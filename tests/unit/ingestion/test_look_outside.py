@@ -242,7 +242,7 @@ async def test_a_page_that_came_too_late_answers_the_next_question_and_is_not_as
     ground = await fill_workspace()
     queue = NobodyWorks()
     late = Asked(ground, queue=queue)
-    run = await late.ask(question, AnswerOptions(cache=CacheMode.DEFAULT, timeout_ms=2_000))
+    run = await late.ask(question, AnswerOptions(cache=CacheMode.DEFAULT, timeout_ms=4_000))
     await late.recorder.aclose()
     assert run.answer.outside is not None
     assert (run.answer.outside.is_partial, harbour in run.answer.text) == (True, False)

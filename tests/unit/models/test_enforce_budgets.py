@@ -117,8 +117,8 @@ OTHERS = {UsageKind.EMBEDDING: UsageKind.CHAT, UsageKind.CHAT: UsageKind.EMBEDDI
 
 @pytest.mark.parametrize("kind", OTHERS)
 async def test_a_ceiling_of_one_kind_holds_its_calls_back_and_no_others(purse: Purse, kind: UsageKind) -> None:
-    stated = {"day_embedding_usd": 0.5} if kind is UsageKind.EMBEDDING else {"day_chat_usd": 0.5}
-    await purse.limit(SpendingLimits(**stated))
+    of_embedding, of_chat = (0.5, None) if kind is UsageKind.EMBEDDING else (None, 0.5)
+    await purse.limit(SpendingLimits(day_embedding_usd=of_embedding, day_chat_usd=of_chat))
     purse.ledger.note(_charge(purse.workspace, purse.day, 0.3, kind))
     purse.ledger.note(_charge(purse.workspace, purse.day, 9.0, OTHERS[kind]))
 
