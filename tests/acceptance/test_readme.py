@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,12 +169,23 @@ def test_given_servers_are_migrated_looked_at_and_used(
         start_new_session=True,
     )
     try:
+        # A look of `rag doctor` takes the processor time that both need to start: it waits for the server.
+        wait_until(lambda: process.poll() is not None or serves(environ), "a server", 120.0)
         wait_until(lambda: process.poll() is not None or is_complete(looking), "a server and a worker", 120.0)
         assert process.poll() is None
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         shown, _ = process.communicate(timeout=60)
     assert re.search(r"^rag_[\w-]{40,}$", shown, re.M), shown
+
+
+def serves(terminal: dict[str, str]) -> bool:
+    """Whether the server of these settings says that it is ready."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{terminal['AGENTIC_RAG_PORT']}/readyz", timeout=10):
+            return True
+    except OSError:
+        return False
 
 
 def is_complete(terminal: dict[str, str]) -> bool:

@@ -115,10 +115,10 @@ async def _demonstrate(
         for file in report.files:
             if file.needs_attention:
                 terminal.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
-        space = await _answering_space(system, settings, name, children, steps)
-        asked, proposed = await _questions(system, name, directory, question)
-        with steps.step("ask through GraphQL"):
-            async with GraphQLClient(server_url(settings), token, settings.answering.budget_ms[1]) as client:
+        async with GraphQLClient(server_url(settings), token, settings.answering.budget_ms[1]) as client:
+            space = await _answering_space(client, settings, name, children, steps)
+            asked, proposed = await _questions(system, name, directory, question)
+            with steps.step("ask through GraphQL"):
                 answer = await children.guard(_ask(client, name, asked))
         return DemoResult(report, answer, proposed, space)
 
@@ -127,25 +127,26 @@ async def _ask(client: GraphQLClient, workspace: str, question: str) -> dict[str
     return await client.ask(question, await client.workspace_id(workspace), options={"cache": "BYPASS"})
 
 
-async def _answering_space(system: System, settings: Settings, name: str, children: Children, steps: StepTimer) -> str:
+async def _answering_space(
+    client: GraphQLClient, settings: Settings, name: str, children: Children, steps: StepTimer
+) -> str:
     """Switch to the space of the configured model, since an earlier run with another model left the workspace in that
     model's space; returns the space.
     """
-    async with system.client() as client:
-        workspace_id = await client.workspace_id(name)
-        spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
-        active = next(one for one in spaces if one["state"] == "ACTIVE")
-        embedder = settings.models.embedder
-        provider, _, named = embedder.partition(":")
-        if active["provider"] == provider and (not named or active["model"] == settings.models.local_model.name):
-            return active["name"]
-        model, dimensions = settings.models.embedding
-        with steps.step(f"switch to {embedder}"):
-            to = embedder if provider in LOCAL_PROVIDERS else f"{embedder}:{model}:{dimensions}"
-            begun = await begin_switch(client, workspace_id, to)
-            if begun["jobId"] is not None:
-                await children.guard(wait_for_switch(client, workspace_id, begun))
-        return begun["space"]["name"]
+    workspace_id = await client.workspace_id(name)
+    spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
+    active = next(one for one in spaces if one["state"] == "ACTIVE")
+    embedder = settings.models.embedder
+    provider, _, named = embedder.partition(":")
+    if active["provider"] == provider and (not named or active["model"] == settings.models.local_model.name):
+        return active["name"]
+    model, dimensions = settings.models.embedding
+    with steps.step(f"switch to {embedder}"):
+        to = embedder if provider in LOCAL_PROVIDERS else f"{embedder}:{model}:{dimensions}"
+        begun = await begin_switch(client, workspace_id, to)
+        if begun["jobId"] is not None:
+            await children.guard(wait_for_switch(client, workspace_id, begun))
+    return begun["space"]["name"]
 
 
 async def _questions(
