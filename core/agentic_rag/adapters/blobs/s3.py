@@ -14,7 +14,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import S3Store
 
 from agentic_rag.adapters.blobs.keys import key_parts
-from agentic_rag.adapters.blobs.s3_client import client_options, endpoint_of
+from agentic_rag.adapters.blobs.s3_client import client_options, endpoint_of, login
 from agentic_rag.documents.ports import StoredBlob
 from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost, NotFound, Retryable
 from agentic_rag.web.proxies import DIRECT, Proxies
@@ -58,8 +58,8 @@ class S3BlobStore:
             prefix=options.folder or None,
             endpoint=endpoint,
             region=options.region,
-            access_key_id=options.access_key,
-            secret_access_key=options.secret_key,
+            skip_signature=False,
+            credential_provider=login(options.access_key, options.secret_key),
             # Path-style addresses: every compatible store supports them.
             virtual_hosted_style_request=False,
             client_options=client_options(endpoint, proxies, options.timeout_seconds),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from agentic_rag.web.proxies import Proxies
 
 if TYPE_CHECKING:
-    from obstore.store import ClientConfig
+    from collections.abc import Callable
+
+    from obstore.store import ClientConfig, S3Credential
 
 CONNECT_SECONDS = 5
 _EVERY_HOST = "*,0.0.0.0/0,::/0"
@@ -33,3 +35,16 @@ def client_options(endpoint: str, proxies: Proxies, seconds: float) -> ClientCon
     if proxy is None:
         options["proxy_excludes"] = _EVERY_HOST
     return options
+
+
+def login(access_key: str, secret_key: str) -> Callable[[], S3Credential]:
+    """The credential that is stated, and nothing beside: to one given as options the client adds AWS_SESSION_TOKEN of
+    the environment, which is somebody else's.
+    """
+    stated: S3Credential = {
+        "access_key_id": access_key,
+        "secret_access_key": secret_key,
+        "token": None,
+        "expires_at": None,
+    }
+    return lambda: stated

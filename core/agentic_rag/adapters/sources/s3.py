@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from agentic_rag.adapters.blobs.s3_client import client_options, endpoint_of
+from agentic_rag.adapters.blobs.s3_client import client_options, endpoint_of, login
 from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.listing import HIDDEN, changes_of, is_hidden, require_few
 from agentic_rag.ingestion.sources.source import NewSource, UnreadableItem
@@ -45,12 +45,12 @@ async def open_s3(
     region = stated.options.get("region", DEFAULT_REGION)
     if _BUCKET.fullmatch(bucket) is None or _REGION.fullmatch(region) is None:
         raise InvalidInput("The location is `BUCKET` or `BUCKET/PREFIX`.", code="SOURCE_INVALID", path=("source",))
-    login: dict[str, str | bool] = {"skip_signature": True}
+    shown = None
     if secret is not None:
         access_key, colon, secret_key = secret.reveal().partition(":")
         if not colon:
             raise _key_error("The credential of a bucket is `ACCESS_KEY:SECRET_KEY`.")
-        login = {"access_key_id": access_key, "secret_access_key": secret_key}
+        shown = login(access_key, secret_key)
     endpoint = endpoint_of(stated.options.get("endpoint", ""), region)
     store = S3Store(
         bucket,
@@ -59,7 +59,8 @@ async def open_s3(
         virtual_hosted_style_request=False,
         client_options=client_options(endpoint, proxies, CALL_SECONDS),
         retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=CALL_SECONDS)},
-        **login,  # pyright: ignore[reportArgumentType]
+        skip_signature=shown is None,
+        credential_provider=shown,
     )
     yield S3Source(store, bucket, f"{prefix.strip('/')}/" if prefix.strip("/") else "")
 
