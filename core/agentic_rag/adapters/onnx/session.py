@@ -1,5 +1,9 @@
 """Opens a model file. The only place that imports onnxruntime: it reports to its maker unless it is told not to."""
 
+# onnxruntime has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import os
