@@ -246,10 +246,35 @@ async def test_unfinished_heads_take_so_much_memory_together() -> None:
     assert door.refused["connections"] >= 12
 
 
-def test_the_number_of_connections_leaves_descriptors_for_everything_else() -> None:
-    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+@pytest.mark.parametrize(("descriptors", "connections"), [(64, 32), (1_024, 768), (2_304, 2_048), (1_000_000, 2_048)])
+async def test_the_number_of_connections_leaves_descriptors_for_everything_else(
+    descriptors: int, connections: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, descriptors))
 
-    assert 32 <= connection_limits().connections <= max(32, descriptors - 256)
+    server = build_server(Container())  # pyright: ignore[reportArgumentType]
+
+    assert connection_limits().connections == connections
+    # One more than the gate holds: it is the gate that makes room.
+    assert server.config.limit_concurrency == connections + 1
+
+
+def test_a_connection_may_be_idle_for_half_a_minute() -> None:
+    server = build_server(Container())  # pyright: ignore[reportArgumentType]
+
+    assert server.config.timeout_keep_alive == 30
+
+
+async def test_connections_beyond_what_the_descriptors_allow_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 64))
+    async with opened(replace(connection_limits(), head_seconds=30)) as door:
+        waiting = [await door.connect() for _ in range(40)]
+        healthy = await door.status(HEAD + b"\r\n")
+        for _, writer in waiting:
+            writer.close()
+
+    assert healthy == 200
+    assert door.refused["connections"] >= 8
 
 
 async def test_a_server_that_stops_answers_what_came_before_it_refused() -> None:
