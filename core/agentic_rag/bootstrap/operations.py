@@ -155,7 +155,7 @@ class OperationsParts(WebParts):
     @cached_property
     def restore_backup(self) -> RestoreBackup:
         rows = self.backup_database
-        return RestoreBackup(rows.load, rows.finish, self.blobs, HEAD)
+        return RestoreBackup(rows.load, rows.finish, self.new_blobs, HEAD)
 
     @cached_property
     def reapply_erasures(self) -> ReapplyErasures:

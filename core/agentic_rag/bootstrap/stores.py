@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Awaitable, Callable
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from agentic_rag.adapters.cache_chain import ChainedAnswerCache
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.answering.gate_log import PostgresGateLog
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.documents.stored_originals import originals_exist
 from agentic_rag.adapters.postgres.erasure.process_register import ProcessRegister
 from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpusStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
@@ -142,9 +144,17 @@ class StoreParts(KernelParts):
 
     @cached_property
     def blobs(self) -> BlobStore:
+        return self._blobs(partial(originals_exist, self.settings.stores.database_url))
+
+    @property
+    def new_blobs(self) -> BlobStore:
+        """The same for a restore, which fills an empty place, and while it does so locks the tables."""
+        return self._blobs(_never)
+
+    def _blobs(self, was_used: Callable[[], Awaitable[bool]]) -> BlobStore:
         place = self.settings.stores.blobs
         if isinstance(place, Path):
-            return self.directory_blobs(place)
+            return DirectoryBlobStore(place, was_used)
         from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
 
         options = S3Options(place.bucket, place.access_key, place.secret_key, place.endpoint, place.region)
@@ -153,3 +163,7 @@ class StoreParts(KernelParts):
     def directory_blobs(self, directory: Path) -> BlobStore:
         """A directory of blobs, such as snapshots copied to this machine."""
         return DirectoryBlobStore(directory)
+
+
+async def _never() -> bool:
+    return False

@@ -24,6 +24,8 @@ MAX_NAME_CHARACTERS = 100
 TOKEN_DIGITS = 12
 """Hex digits that distinguish two uploads of the same microsecond (48 bits, added to the time)."""
 
+_SNAPSHOTS = "snapshots"
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -61,6 +63,11 @@ def original_prefixes(org_id: UUID) -> list[str]:
     return [*(f"{folder}/{org_id}" for folder in FOLDERS.values()), str(org_id)]
 
 
+def is_first_part(name: str) -> bool:
+    """Whether keys of the product begin with it; before schema revision 0003 with the id of an organisation."""
+    return name in (*FOLDERS.values(), _SNAPSHOTS) or _ID.fullmatch(name) is not None
+
+
 def early_originals_of(workspace: WorkspaceRef) -> str:
     """The common prefix of the keys `{organisation}/{workspace}/{document}/{hash}`, which a workspace's originals had
     before schema revision 0003.
@@ -70,7 +77,7 @@ def early_originals_of(workspace: WorkspaceRef) -> str:
 
 def snapshots_prefix(org_id: UUID) -> str:
     """The common prefix of the keys of an organisation's snapshots."""
-    return f"snapshots/{org_id}"
+    return f"{_SNAPSHOTS}/{org_id}"
 
 
 def snapshots_of(workspace: WorkspaceRef) -> str:

@@ -49,6 +49,16 @@ def folder_missing(folder: str) -> DependencyUnavailable:
     )
 
 
+def place_unmarked(place: str, marker: str) -> DependencyUnavailable:
+    """What is said of a directory that is not the one that blobs were stored in."""
+    return DependencyUnavailable(
+        f"{place} is not the directory that originals were stored in: mount its volume. Where it is gone for good, or "
+        f"was moved, make the file {marker} there.",
+        code="BLOBS_NOT_THERE",
+        dependency="blobs",
+    )
+
+
 async def require_folders(blobs: BlobStore, org_id: UUID) -> None:
     """For an organisation that stored blobs. Errors: `DependencyUnavailable` where the store has none of the folders
     that this made: that it lists nothing does not say that they are gone.

@@ -4,12 +4,18 @@ import asyncio
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 import asyncpg
 import pytest
 
+from agentic_rag.bootstrap import build_container
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.settings import Settings, load_settings
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_cli.commands.operations import doctor
 from agentic_rag_cli.commands.operations.check import Check
 from agentic_rag_cli.commands.operations.doctor import check_postgres, examine
@@ -86,6 +92,39 @@ def test_blobs_that_are_not_there_do_not_hide_whether_workers_run(
 
     assert (checks["system"].status, "no worker is running" in checks["system"].detail) == ("ok", True)
     assert (checks["blobs"].status, checks["blobs"].code) == ("failed", "NOT_FOUND")
+
+
+async def test_a_volume_that_is_not_mounted_takes_no_upload(
+    migrated_database: str, redis_url: str, tmp_path: Path
+) -> None:
+    """Before, the upload made the folder, and the mount hid what was stored."""
+    places = {"AGENTIC_RAG_HOME": str(tmp_path), "DATABASE_URL": migrated_database, "REDIS_URL": redis_url}
+    settings = load_settings({**places, "RAG_EMBEDDER": "deterministic"}, dotenv=tmp_path / "none")
+    source, blobs = tmp_path / "source", tmp_path / "blobs"
+    source.mkdir()
+    (source / "a.md").write_text("# Valves\n\nThe relief valve opens at 3 bar.\n", encoding="utf-8")
+    async with build_container(settings) as container:
+        await container.first_access.ensure_organisation()
+        workspaces = [WorkspaceRef(one, uuid4()) for one in (DEFAULT_ORG_ID, uuid4())]
+        await container.organisations.create(workspaces[1].org_id, "second", "issuer-2")
+        for workspace in workspaces:
+            async with container.database.transaction(workspace.org_id) as transaction:
+                await transaction.workspaces.create(
+                    workspace.workspace_id, "valves", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+                )
+        await container.sync_source.run(workspaces[0], container.directory_source(source), "user:test")
+        blobs.rename(tmp_path / "away")
+        (source / "b.md").write_text("# Pumps\n\nThe pump is checked in May.\n", encoding="utf-8")
+        # Also by an organisation that has stored nothing yet.
+        for workspace in workspaces:
+            with pytest.raises(DependencyUnavailable) as refused:
+                await container.sync_source.run(workspace, container.directory_source(source), "user:test")
+            assert refused.value.code == "BLOBS_NOT_THERE"
+        found = {check.name: check for check in await examine(Wiring(), settings)}
+
+    assert (found["blobs"].status, found["blobs"].code) == ("failed", "BLOBS_NOT_THERE")
+    assert "mount" in (found["blobs"].remedy or "")
+    assert not blobs.exists()
 
 
 async def _raise_version(database_url: str) -> None:

@@ -4,12 +4,15 @@ import asyncio
 import errno
 import os
 import resource
-from collections.abc import AsyncIterator, Callable
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from agentic_rag.adapters.blobs.directory import PIECE, DirectoryBlobStore
+from agentic_rag.adapters.blobs.marker import MARKER
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 
 REAL_SCANDIR = os.scandir
@@ -161,3 +164,82 @@ async def test_a_dead_mount_does_not_tell_whether_a_folder_is_there(
         await blobs.has_folder("documents/org")
     with pytest.raises(DependencyUnavailable, match="permissions"):
         await blobs.delete("documents/org/owner/name")
+
+
+async def used() -> bool:
+    return True
+
+
+async def unused() -> bool:
+    return False
+
+
+async def write(blobs: DirectoryBlobStore) -> None:
+    await blobs.put("documents/org/owner/name", b"x")
+
+
+async def write_stream(blobs: DirectoryBlobStore) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"x"
+
+    await blobs.put_stream("documents/org/owner/name", pieces())
+
+
+async def list_keys(blobs: DirectoryBlobStore) -> None:
+    await blobs.keys("snapshots/org")
+
+
+async def read(blobs: DirectoryBlobStore) -> None:
+    await blobs.read("documents/org/owner/name")
+
+
+async def stream(blobs: DirectoryBlobStore) -> None:
+    [piece async for piece in blobs.stream("documents/org/owner/name")]
+
+
+@pytest.mark.parametrize("do", [write, write_stream, list_keys, read, stream])
+@pytest.mark.parametrize("place", ["missing", "empty", "another's"])
+async def test_the_place_of_a_volume_that_is_not_mounted_is_not_used(
+    tmp_path: Path, place: str, do: Callable[[DirectoryBlobStore], Awaitable[None]]
+) -> None:
+    root = tmp_path / "blobs"
+    if place != "missing":
+        (root / "lost+found" if place == "another's" else root).mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+
+    with pytest.raises(DependencyUnavailable, match="mount its volume") as refused:
+        await do(DirectoryBlobStore(root, used))
+
+    assert refused.value.code == "BLOBS_NOT_THERE"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+async def test_the_first_use_marks_the_directory_which_is_known_from_then_on(tmp_path: Path) -> None:
+    await write(DirectoryBlobStore(tmp_path / "blobs", unused))
+
+    again = DirectoryBlobStore(tmp_path / "blobs", used)
+    await write_stream(again)
+    assert await again.keys("") == ["documents/org/owner/name"]
+
+
+@pytest.mark.parametrize("key", ["documents/org/owner/name", "snapshots/org/workspace/id/rows", f"{uuid4()}/w/d/hash"])
+async def test_a_directory_of_before_there_were_marks_is_adopted(tmp_path: Path, key: str) -> None:
+    await DirectoryBlobStore(tmp_path).put(key, b"of before")
+    blobs = DirectoryBlobStore(tmp_path, used)
+
+    await write(blobs)
+    for folder in tmp_path.iterdir():
+        if folder.is_dir():
+            shutil.rmtree(folder)
+
+    assert await blobs.keys("") == []
+    await write(blobs)
+
+
+async def test_who_makes_the_mark_by_hand_has_an_empty_place_taken(tmp_path: Path) -> None:
+    with pytest.raises(DependencyUnavailable) as refused:
+        await write(DirectoryBlobStore(tmp_path, used))
+    assert MARKER in refused.value.message
+    (tmp_path / MARKER).touch()
+
+    await write(DirectoryBlobStore(tmp_path, used))

@@ -8,13 +8,14 @@ import hashlib
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from agentic_rag.adapters.blobs.fences import remove_with_fence, write_with_fence
 from agentic_rag.adapters.blobs.keys import key_parts
-from agentic_rag.documents.originals import folder_missing
+from agentic_rag.adapters.blobs.marker import MARKER, holds_blobs, is_marked, mark
+from agentic_rag.documents.originals import folder_missing, place_unmarked
 from agentic_rag.documents.ports import StoredBlob
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, is_disk_full
 
@@ -27,14 +28,20 @@ _UNFINISHED = ".part-"
 class DirectoryBlobStore:
     """`documents.ports.BlobStore`. A blob is complete or absent: it is written to a temporary file, synced,
     then renamed.
+
+    With `was_used`, which tells whether blobs were stored before, an empty directory that was is not taken for this
+    store: it may be the place of a volume that is not mounted, which would hide what is written there. The first use
+    marks the directory, also one from before there were marks.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, was_used: Callable[[], Awaitable[bool]] | None = None) -> None:
         self._root = root
+        self._was_used = was_used
 
     async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
         """Store `content` under `key` atomically. With a `fence`, fails if a higher one was used before."""
         path = self._path(key)
+        await self._require_place(key)
         with _translate_errors(key):
             if fence is None:
                 await asyncio.to_thread(_write, path, content)
@@ -44,6 +51,7 @@ class DirectoryBlobStore:
     async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
         """Store the bytes of `pieces` under `key`; a failure leaves nothing."""
         path = self._path(key)
+        await self._require_place(key)
         digest, size = hashlib.sha256(), 0
         with _translate_errors(key):
             unfinished, descriptor = await asyncio.to_thread(_begin, path)
@@ -73,12 +81,12 @@ class DirectoryBlobStore:
 
     async def read(self, key: str) -> bytes:
         path = self._path(key)
-        with _translate_errors(key):
+        async with self._missing_for_good(key):
             return await asyncio.to_thread(path.read_bytes)
 
     async def stream(self, key: str, part: range | None = None) -> AsyncIterator[bytes]:
         path = self._path(key)
-        with _translate_errors(key):
+        async with self._missing_for_good(key):
             file = await asyncio.to_thread(_open_at, path, part.start if part else 0)
         left = sys.maxsize if part is None else len(part)
         try:
@@ -110,6 +118,7 @@ class DirectoryBlobStore:
 
     async def keys(self, prefix: str) -> list[str]:
         start = self._path(prefix) if prefix else self._root
+        await self._require_place(prefix)
         with _translate_errors(prefix):
             return await asyncio.to_thread(lambda: sorted(_below(self._root, start)))
 
@@ -118,6 +127,31 @@ class DirectoryBlobStore:
 
     def _path(self, key: str) -> Path:
         return self._root.joinpath(*key_parts(key))
+
+    async def _require_place(self, key: str) -> None:
+        """Errors: `DependencyUnavailable` code BLOBS_NOT_THERE where this is another directory than blobs were stored
+        in.
+        """
+        if self._was_used is None:
+            return
+        with _translate_errors(key):
+            if await asyncio.to_thread(is_marked, self._root):
+                return
+            is_ours = await asyncio.to_thread(holds_blobs, self._root)
+        if not is_ours and await self._was_used():
+            raise place_unmarked(str(self._root), MARKER)
+        with _translate_errors(key):
+            await asyncio.to_thread(mark, self._root)
+
+    @contextlib.asynccontextmanager
+    async def _missing_for_good(self, key: str) -> AsyncIterator[None]:
+        """Nothing is missing in a directory that is not the store's."""
+        try:
+            with _translate_errors(key):
+                yield
+        except NotFound:
+            await self._require_place(key)
+            raise
 
 
 async def _is_folder(key: str, path: Path) -> bool:
