@@ -1,4 +1,8 @@
-"""The README's commands run as printed, in dash and in bash, against a product that starts from nothing."""
+"""The README's commands run as printed, in dash and in bash, against a product that starts from nothing.
+
+Dash runs them; bash then runs the same blocks and is told the replies that were recorded (`recorded_commands`). By
+night bash runs them, too.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
+from tests.acceptance.recorded_commands import calls, forget, install, replaying
 from tests.stack import open_home
 from tests.waiting import wait_until
 
@@ -77,11 +82,9 @@ def terminal() -> Iterator[dict[str, str]]:
     write_contract(home / "crane-contract.pdf")
     commands = home / "bin"
     commands.mkdir()
-    (commands / "rag").write_text(f'#!/bin/sh\nexec {sys.executable} -m agentic_rag_cli "$@"\n', "utf-8")
-    (commands / "rag").chmod(0o755)
     (home / ".venv" / "bin").mkdir(parents=True)
     (home / ".venv" / "bin" / "activate").write_text(f'PATH="{commands}:$PATH"\nexport PATH\n', "utf-8")
-    yield {
+    environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
         "AGENTIC_RAG_HOME": str(home / "state"),
@@ -89,6 +92,9 @@ def terminal() -> Iterator[dict[str, str]]:
         "AGENTIC_RAG_WORKER_METRICS_PORT": "0",
         "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
     }
+    real = {"rag": [sys.executable, "-m", "agentic_rag_cli"], "docker": ["true"]}
+    real |= {name: [str(shutil.which(name))] for name in ("make", "curl")}
+    yield install(home / "recorded", commands, real, environment)
     shutil.rmtree(home)
 
 
@@ -96,6 +102,7 @@ def terminal() -> Iterator[dict[str, str]]:
 def running(terminal: dict[str, str]) -> Iterator[None]:
     """The first block in a terminal of its own."""
     first, *_ = blocks("Your own questions")
+    forget(terminal)
     process = subprocess.Popen(
         ["dash", "-euc", first],
         cwd=terminal["HOME"],
@@ -107,6 +114,7 @@ def running(terminal: dict[str, str]) -> Iterator[None]:
     try:
         assert process.stdout is not None
         assert any("Ctrl-C stops everything" in line for line in process.stdout)
+        starts_the_same_in_bash(first, terminal)
         yield
     finally:
         os.killpg(process.pid, signal.SIGTERM)
@@ -122,7 +130,22 @@ def run(shell: str, block: str, terminal: dict[str, str]) -> str:
     return done.stdout
 
 
-# What dash understands, bash does; the night asks it too.
+def starts_the_same_in_bash(block: str, terminal: dict[str, str]) -> str:
+    """What bash prints that is told the replies which the shell before it was given."""
+    replayed = replaying(terminal)
+    shown = run("bash", block, replayed)
+    assert calls(replayed) == calls(terminal)
+    return shown
+
+
+def run_in_both(shell: str, block: str, terminal: dict[str, str]) -> str:
+    """What `shell` prints, and bash too."""
+    forget(terminal)
+    shown = run(shell, block, terminal)
+    assert starts_the_same_in_bash(block, terminal) == shown
+    return shown
+
+
 in_each_shell = pytest.mark.parametrize("shell", ["dash", pytest.param("bash", marks=pytest.mark.nightly)])
 
 
@@ -138,7 +161,7 @@ def test_the_demonstration_runs_three_times(shell: str, terminal: dict[str, str]
     (home / ".venv" / ".runtime").touch()
     own = {"AGENTIC_RAG_HOME": str(home / "demo"), "RAG_EMBEDDER": "deterministic"}
 
-    shown = run(shell, block, terminal | own)
+    shown = run_in_both(shell, block, terminal | own)
 
     assert len(re.findall(r"^\s*\[1\]", shown, re.M)) == 3, shown
 
@@ -150,14 +173,13 @@ def test_given_servers_are_migrated_looked_at_and_used(
     """The servers are the session's, where the README starts them with docker."""
     (block,) = blocks("With your own servers")
     home = Path(terminal["HOME"])
-    (home / "bin" / "docker").write_text("#!/bin/sh\nexit 0\n", "utf-8")
-    (home / "bin" / "docker").chmod(0o755)
     given = {"postgresql://postgres:dev@127.0.0.1:5432/agentic_rag": fresh_database}
     given["redis://127.0.0.1:6379/0"] = fresh_redis
     for printed, ours in given.items():
         assert printed in block
         block = block.replace(printed, ours)
     environ = terminal | {"AGENTIC_RAG_HOME": str(home / "given"), "AGENTIC_RAG_PORT": str(free_port())}
+    forget(environ)
     looking = environ | {"DATABASE_URL": fresh_database, "REDIS_URL": fresh_redis}
     process = subprocess.Popen(
         [shell, "-euc", f". .venv/bin/activate\n{block}\nwait"],
@@ -173,10 +195,12 @@ def test_given_servers_are_migrated_looked_at_and_used(
         wait_until(lambda: process.poll() is not None or serves(environ), "a server", 120.0)
         wait_until(lambda: process.poll() is not None or is_complete(looking), "a server and a worker", 120.0)
         assert process.poll() is None
+        printed = starts_the_same_in_bash(f"{block}\nwait", environ)
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         shown, _ = process.communicate(timeout=60)
-    assert re.search(r"^rag_[\w-]{40,}$", shown, re.M), shown
+    [key] = re.findall(r"^rag_[\w-]{40,}$", shown, re.M)
+    assert key in printed
 
 
 def serves(terminal: dict[str, str]) -> bool:
@@ -206,8 +230,8 @@ def is_complete(terminal: dict[str, str]) -> bool:
 def test_a_folder_and_a_file_are_read_and_questions_answered(shell: str, terminal: dict[str, str]) -> None:
     _, commands, request = blocks("Your own questions")
 
-    shown = run(shell, commands, terminal)
-    reply = json.loads(run(shell, request, terminal))["data"]["ragAnswer"]
+    shown = run_in_both(shell, commands, terminal)
+    reply = json.loads(run_in_both(shell, request, terminal))["data"]["ragAnswer"]
 
     assert "crane" in shown
     assert (reply["outcome"], reply["userErrors"]) == ("GROUNDED", [])
