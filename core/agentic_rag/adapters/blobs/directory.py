@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -144,7 +144,7 @@ class DirectoryBlobStore:
             await asyncio.to_thread(mark, self._root)
 
     @contextlib.asynccontextmanager
-    async def _missing_for_good(self, key: str) -> AsyncIterator[None]:
+    async def _missing_for_good(self, key: str) -> AsyncGenerator[None]:
         """Nothing is missing in a directory that is not the store's."""
         try:
             with _translate_errors(key):

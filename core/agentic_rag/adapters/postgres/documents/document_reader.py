@@ -168,8 +168,8 @@ class PostgresDocumentReader:
             # The header says so; a caller who does not ask for texts next has it compared here.
             if not are_checked and isinstance(self._connection, DeferredConnection):
                 await self._connection.confirm()
-            named = {place: title for place, (_, title) in documents.items()}
-            return dict(zip(shown, map(named.__getitem__, places), strict=True))
+            named = ((ordinal, documents[place][1]) for ordinal, place in zip(shown, places, strict=True))
+            return {ordinal: title for ordinal, title in named if title is not None}
         held = {one: title for one, title in documents.values() if one not in self._titles}
         if are_checked and not self._reads_titles:
             self._told |= held
