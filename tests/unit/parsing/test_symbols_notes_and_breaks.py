@@ -72,6 +72,7 @@ LINES = {
     "a tick": (r"{\f4\'fe} agreed", "🗹 agreed"),
     "an unknown sign": (r"{\f4\'e7\'1f} agreed", None),
     "the next group": (r"{\f2\'b1\plain a} and a", "±a and a"),
+    "text in a font of its own": (r"Before {\f1 the dose is 5 mg;} after.", "Before the dose is 5 mg; after."),
     "a number": (r"{\pntext\f0 3.\tab}Open the doors.", "3. Open the doors."),
 }
 

@@ -10,7 +10,7 @@ from typing import cast
 import striprtf.striprtf
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.office.rtf_symbols import group_end, symbols_written
+from agentic_rag.adapters.parsing.office.rtf_symbols import font_table, group_end, symbols_written
 from agentic_rag.adapters.parsing.pictures import says_something
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.table_text import add_table, count_names
@@ -57,7 +57,7 @@ def load(source: SourceFile) -> LoadedText:
     """
     raw = source.content.decode("latin-1")
     strip = cast(Callable[..., str], striprtf.striprtf.rtf_to_text)  # pyright: ignore[reportUnknownMemberType]
-    raw = _without_deleted(_OLD_NUMBER.sub(r"{\\listtext", symbols_written(_FONT_ALONE.sub("", raw))))
+    raw = _without_deleted(_OLD_NUMBER.sub(r"{\\listtext", symbols_written(_without_lone_fonts(raw))))
     content = _SHIFTED.sub(_write_shift, _with_asides(_with_choices(_mark_merged(raw))))
     text = strip(content, errors="replace")
     built = TextBuilder()
@@ -74,6 +74,12 @@ def load(source: SourceFile) -> LoadedText:
     return with_unread(
         loaded, none_of(_count_pictures(raw), PICTURE), none_of(equations, EQUATION), none_of(objects, OBJECT)
     )
+
+
+def _without_lone_fonts(content: str) -> str:
+    """The file without these fonts. Text that a document sets in a font looks alike, so that only the table counts."""
+    start, end = font_table(content)
+    return content[:start] + _FONT_ALONE.sub("", content[start:end]) + content[end:]
 
 
 def _mark_merged(content: str) -> str:

@@ -32,12 +32,17 @@ def group_end(content: str, start: int) -> int:
     return len(content)
 
 
+def font_table(content: str) -> tuple[int, int]:
+    """Where the table of fonts begins and ends; both 0 without one."""
+    start = content.find(_FONTS)
+    return (start, group_end(content, start + 1)) if start >= 0 else (0, 0)
+
+
 def symbols_written(content: str) -> str:
     """An RTF file with the letters of symbol fonts in Unicode."""
     content = _FIELD.sub(lambda one: (_letter(one[2], int(one[1])) or one[0]) + "}", content)
-    start = content.find(_FONTS)
-    end = group_end(content, start + 1) if start >= 0 else 0
-    fonts = {number: name.strip() for number, name in _SYMBOL_FONT.findall(content, max(start, 0), end)}
+    start, end = font_table(content)
+    fonts = {number: name.strip() for number, name in _SYMBOL_FONT.findall(content, start, end)}
     if not any(map(is_symbol_font, fonts.values())):
         return content
     kept, stack = [content[:end]], [""]
