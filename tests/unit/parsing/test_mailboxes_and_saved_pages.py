@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import time
 
 import pytest
 from PIL import Image
@@ -11,6 +12,7 @@ from PIL import Image
 from agentic_rag.adapters.parsing.dispatch import load
 from agentic_rag.adapters.parsing.file_types import FileKind, file_kind
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text.mail_text import is_mailbox, joined_lines
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 
 MAILBOX = (
@@ -80,6 +82,60 @@ def test_a_mail_with_pictures_in_its_text_is_no_saved_page() -> None:
     assert loaded.text.startswith("From: a@quay.example\nTo: b@quay.example")
 
 
+DRAFT = (
+    "Subject: The fee is 30 pounds\r\nDate: Tue, 3 Nov 2026 09:12:00 -0000\r\n{head}MIME-Version: 1.0\r\n"
+    'Content-Type: multipart/related; boundary="b"\r\n\r\n--b\r\n'
+    "Content-Type: text/html\r\n\r\n<html><body><p>See below.</p></body></html>\r\n--b\r\n"
+    'Content-Type: text/csv; name="f.csv"\r\n{place}\r\nfee,10\r\nrent,20\r\n--b--\r\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("head", "place"),
+    [("", "Content-Disposition: attachment\r\n"), ("X-Unsent: 1\r\n", "")],
+    ids=["attached", "unsent"],
+)
+def test_a_draft_of_a_mail_is_no_saved_page(head: str, place: str) -> None:
+    text = read(DRAFT.format(head=head, place=place), "a.eml").text
+
+    assert text.startswith("The fee is 30 pounds\n\nDate: Tue, 03 Nov 2026 09:12:00 -0000\n\nSee below.")
+    assert "Attachment: f.csv\n\nRows 1–2\n\nfee | 10\nrent | 20" in text
+
+
+def test_a_file_in_a_saved_page_is_told() -> None:
+    frame = "Content-Type: application/pdf\r\nContent-ID: <pdf@b>\r\n\r\n%PDF-1.4\r\n--b\r\nContent-Type: text/css"
+    page = SAVED.format(head="", picture="").replace("Content-Type: text/css", frame)
+
+    loaded = read(page, "page.mht")
+
+    assert (loaded.unread_pages, loaded.parts, loaded.unit) == ((1,), 1, "file")
+
+
+SENTENCES = "From 1 June 2024 the fee is 9 pounds.\nNote: the desk closes."
+
+
+def test_a_sentence_that_begins_as_a_mail_of_a_mailbox_does_is_kept() -> None:
+    second = MAILBOX.index("From 17@xxx")
+
+    text = read(f"{MAILBOX[:second]}{SENTENCES}\n\n{MAILBOX[second:]}", "a.mbox").text
+
+    assert text.count("Message ") == 2
+    assert SENTENCES in text
+
+
+@pytest.mark.parametrize("name", ["rules.eml", "rules"])
+@pytest.mark.parametrize("first", [SENTENCES, "From the desk of Ann, 12 May 2024\nTo: all staff"])
+def test_a_text_that_begins_as_a_mailbox_does_is_kept(name: str, first: str) -> None:
+    assert read(f"{first}\n\nWe meet.\n\n{SENTENCES}\n", name).text.startswith(first)
+
+
+def test_a_long_line_that_begins_as_a_mailbox_does_is_read_in_time() -> None:
+    started = time.process_time()
+
+    assert not is_mailbox(b"From " + b"1" * 40_000 + b" x\nfoo bar\n")
+    assert time.process_time() - started < 1
+
+
 def test_a_mail_without_an_extension_is_one_and_a_text_that_begins_alike_is_none() -> None:
     mail = b"Subject: Tide\nMIME-Version: 1.0\nContent-Type: text/plain\n\nHigh water.\n"
 
@@ -103,3 +159,10 @@ def test_soft_line_breaks_of_mails_are_taken_back(parameter: str, sent: str, exp
     head = f"Subject: a\r\nContent-Type: text/plain; charset=utf-8; {parameter}\r\n\r\n"
 
     assert read(head + sent, "a.eml").text == f"a\n\n{expected}"
+
+
+def test_many_soft_line_breaks_are_taken_back_in_time() -> None:
+    started = time.process_time()
+
+    assert len(joined_lines("the fee \n" * 100_000, deletes_space=True)) == 7 * 100_000
+    assert time.process_time() - started < 2

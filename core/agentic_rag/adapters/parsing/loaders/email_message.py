@@ -24,7 +24,7 @@ from agentic_rag.adapters.parsing.text.encoding import decode_as, decode_page, d
 from agentic_rag.adapters.parsing.text.mail_text import is_mailbox, joined_lines, split_mailbox
 from agentic_rag.adapters.parsing.text.uuencoded import split_uuencoded
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, paragraphs_of
-from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
+from agentic_rag.adapters.parsing.unread import FILE, PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
@@ -35,6 +35,11 @@ _TEXTS = ("text/plain", "text/html")
 _LEAST_OF_ALTERNATIVES = 0.5
 """By the letters of the fullest alternative: a plain text with fewer only says that there is another."""
 _SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date")
+_BEHIND_PAGES = re.compile(
+    r"image/.*|font/.*|text/(?:html|plain|css|javascript|xml)"
+    r"|application/(?:(?:x-)?javascript|json|xml|octet-stream|x-mso|vnd\.ms-officetheme|(?:x-)?font-.*)"
+)
+"""What of a saved page is read or told with it, or says nothing: styles, scripts, fonts, what Word keeps."""
 _ENCRYPTION_VERSION = "application/pgp-encrypted"
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{4,}={0,2}")
 
@@ -53,7 +58,12 @@ def load(source: SourceFile) -> LoadedText:
 
 
 def _parse(content: bytes) -> EmailMessage:
-    return BytesParser(policy=policy.default).parsebytes(content)
+    parser = BytesParser(policy=policy.default)
+    message = parser.parsebytes(content)
+    if message.get_unixfrom() is None or "From" in message or "MIME-Version" in message:
+        return message
+    # A text that begins "From 1 May the fee is …": the parser takes this line, and "Note: …" below it, for a head.
+    return parser.parsebytes(b"\n" + content)
 
 
 def _read_mailbox(source: SourceFile) -> LoadedText:
@@ -70,10 +80,12 @@ def _read_mailbox(source: SourceFile) -> LoadedText:
 
 
 def _is_saved_page(message: EmailMessage) -> bool:
-    """Whether it was never sent: a page with its pictures, as programs save it."""
+    """Whether it was never sent: a page with its pictures, as programs save it, and no draft of a mail."""
     return (
         message.get_content_type() == _SAVED
         and not message.get("To")
+        and "X-Unsent" not in message
+        and all(part.get_content_disposition() != "attachment" for part in message.walk())
         and (not message.get("From") or str(message.get("From")).lower().lstrip('<"').startswith("saved by"))
     )
 
@@ -93,7 +105,9 @@ def _read_saved(message: EmailMessage) -> LoadedText:
     for one in read:
         built.append(one)
     loaded = LoadedText(built.text(), tuple(built.blocks), title=read[0].title if read else None)
-    return with_unread(loaded, none_of(sum(len(one.unread_pages) for one in read), PICTURE))
+    held = sum(_BEHIND_PAGES.fullmatch(part.get_content_type()) is None for part in parts)
+    pictures = sum(len(one.unread_pages) for one in read)
+    return with_unread(loaded, none_of(held, FILE), none_of(pictures, PICTURE))
 
 
 def _places(part: Message) -> list[str]:

@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterator
 
 _POSTMARK = re.compile(
-    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d{4}[^\r\n]*\r?\n(?=(?:>?From [^\r\n]*\r?\n)?[A-Za-z][\w-]*:)"
+    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{1,400}? [A-Z][a-z]{2},? {1,2}[A-Z][a-z]{2} {1,2}\d{1,2} {1,2}"
+    rb"\d{1,2}:\d\d(?::\d\d)?(?: [\w+-]{1,6}){0,2} \d{4}(?!\d)[^\r\n]{0,80}\r?\n"
+    rb"(?=(?:>?From [^\r\n]*\r?\n)?[A-Za-z][\w-]*:)"
 )
-"""The line above each mail of a mailbox (RFC 4155), behind a blank line."""
+"""The line above each mail of a mailbox, behind a blank line: sender, day and time (RFC 4155, `asctime`). A sentence
+("From 1 June 2024 the fee is ...") states no time.
+"""
 _MARKED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 _HEAD = re.compile(rb"(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+(?=\r?\n)")
 _STATED = tuple(re.compile(rb"^" + name + rb":", re.I | re.M) for name in (rb"MIME-Version", rb"Content-Type"))
@@ -36,7 +40,7 @@ def split_mailbox(content: bytes) -> Iterator[bytes]:
 
 def joined_lines(text: str, *, deletes_space: bool) -> str:
     """A text of `format=flowed` (RFC 3676) with its soft line breaks taken back; `deletes_space` is its DelSp."""
-    lines: list[str] = []
+    pieces: list[str] = []
     flows, depth = False, 0
     for line in text.replace("\r\n", "\n").split("\n"):
         quotes = _QUOTES.match(line)
@@ -44,8 +48,9 @@ def joined_lines(text: str, *, deletes_space: bool) -> str:
         own = line[level:].removeprefix(" ")
         goes_on = own.endswith(" ") and own != _SIGNATURE
         if flows and level == depth and own != _SIGNATURE:
-            lines[-1] = (lines[-1][:-1] if deletes_space else lines[-1]) + own
+            pieces[-1] = pieces[-1].removesuffix(" ") if deletes_space else pieces[-1]
+            pieces.append(own)
         else:
-            lines.append(f"{'>' * level} {own}" if level else own)
+            pieces += "\n" if pieces else "", f"{'>' * level} {own}" if level else own
         flows, depth = goes_on, level
-    return "\n".join(lines)
+    return "".join(pieces)
