@@ -40,6 +40,16 @@ def sheet(build: Build) -> str:
         (1234.5, "[$$-409]#,##0.00", "$1234.50"),
         (1234.5, '_-* #,##0.00\\ "€"_-;\\-* #,##0.00\\ "€"_-', "1234.50 €"),
         (12.5, "0.0\\ \\k\\g", "12.5 kg"),
+        (12.5, "[$R$-416] #,##0.00", "R$12.50"),
+        (-12.5, "[$HK$-C04]#,##0.00", "-HK$12.50"),
+        (12.5, '"A$"#,##0.00', "A$12.50"),
+        (12.5, "[$₹-4009] #,##0.00", "₹12.50"),
+        (12.5, "#,##0.00\\ [$₽-419]", "12.50 ₽"),
+        (12.5, '0.00 "€/100 kg"', "12.50 €/100 kg"),
+        (12.5, '"$"0.00 "per day"', "$12.50"),
+        (5, '"$".00', "$5.00"),
+        (12.5, "$#,##0.00;($#,##0.00)", "$12.50"),
+        (12, '"€"General', "12 €"),
     ],
 )
 def test_an_amount_keeps_the_currency_that_its_format_names(value: float, code: str, expected: str) -> None:
@@ -74,6 +84,8 @@ def test_words_that_a_format_shows_in_place_of_a_number_are_read(value: float, c
         (-7, "000", "-7"),
         (1.5, "000", "1.5"),
         (12, "00.00", "12"),
+        (5, ".00", "5"),
+        (5, "#.000", "5"),
     ],
 )
 def test_leading_zeros_and_groups_of_a_number_are_read(value: float, code: str, expected: str) -> None:
@@ -103,6 +115,10 @@ def test_formats_of_a_workbook_reach_its_cells() -> None:
             one.write_number(1, at, value, book.add_format({"num_format": code}))
 
     assert "North | 40.50 € | no | 01067 | 27:00" in sheet(build)
+
+
+def test_amounts_in_any_currency_make_the_row_above_them_names() -> None:
+    assert "Item | Price\n---" in text_of("Item;Price\nPump;R$12.50\nBelt;₹7\nCap;HK$3\nRope;5 €/m\n", "a.csv")
 
 
 def test_three_rows_of_merged_names_name_a_column() -> None:

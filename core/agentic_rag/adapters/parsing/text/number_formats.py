@@ -10,20 +10,22 @@ import re
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 
-_CURRENCY = re.compile(r"[$€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)\b")
+CURRENCY_SIGN = r"[$¢-¥฿﷼\u20a0-\u20cf]"
+_CURRENCY = re.compile(rf"{CURRENCY_SIGN}|\b(?:EUR|USD|GBP|CHF|JPY)\b")
 _BRACKETS = re.compile(r"\[\$([^\]\-]*)(?:-[^\]]*)?\]")
 """A currency with the language it is written in: `[$€-407]`, `[$zł-415]`; a language alone: `[$-407]`."""
 _HIDDEN = re.compile(r'"[^"]*"|_.|\*.')
 """Quoted words, and the signs as wide as which a format leaves room, or with which it fills a cell."""
 _ESCAPED = re.compile(r'(?:\\[^"])+')
 _LITERAL = re.compile(r'"([^"]*)"')
+_LITERAL_OR_CURRENCY = re.compile(rf"{_LITERAL.pattern}|{_CURRENCY.pattern}")
 _DIGITS = re.compile(r"[0#?]")
 _SCALED = re.compile(r"[0#?],+(?![0#?,])|\[[<>=]")
 """Number formats that show thousands as one, or numbers of some sizes only."""
-_DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
+_DECIMALS = re.compile(r"\.([0#?]+)")
 _SECTION = re.compile(r'((?:"[^"]*"|[^;"])*)(?:;|$)')
 _TAKES_THE_VALUE = re.compile(r"[0#?@]|General|[ymdhs]", re.IGNORECASE)
-_FILLED = re.compile(r"[0#]+(?:[ ()/-]+[0#]+)+|0{2,}")
+_FILLED = re.compile(r"(?<![.0#])(?:[0#]+(?:[ ()/-]+[0#]+)+|0{2,})")
 """Digits that are shown even where they are leading zeros, and digits in groups: post codes, telephone numbers."""
 _SIGNIFICANT = 15
 """Digits that spreadsheet programs keep of a number."""
@@ -37,7 +39,7 @@ def shows_more(code: str) -> bool:
     bare = _LITERAL.sub("", stated)
     return (
         "%" in stated
-        or _CURRENCY.search(_money(stated)) is not None
+        or _CURRENCY.search(stated) is not None
         or _FILLED.search(bare) is not None
         or any(_is_word(one) for one in _LITERAL.findall(stated))
     )
@@ -51,22 +53,25 @@ def number_text(value: float, code: str) -> str:
     words = _words_instead(value, stated)
     if words:
         return words
-    code = _money(stated)
-    positive = _first_section(code)
+    first = _first_section(stated)
+    positive = _LITERAL.sub("", first)
     decimals = _DECIMALS.search(positive)
     if "%" in positive and abs(value) < 10**_SIGNIFICANT:
         places = Decimal(1).scaleb(-len(decimals[1]) if decimals else 0)
         return f"{Decimal(repr(value)).scaleb(2).quantize(places, ROUND_HALF_UP):f}%"
     shown = f"{value:.{_SIGNIFICANT}g}" if value != int(value) or abs(value) >= 1e15 else str(int(value))
-    currency = _CURRENCY.search(positive)
+    currency = next((one for one in _LITERAL_OR_CURRENCY.finditer(first) if _CURRENCY.search(one[0])), None)
     if currency is None:
         return _with_unit(_filled(shown, positive), stated)
     if decimals and float(f"{value:.{len(decimals[1])}f}") == value:
         shown = f"{value:.{len(decimals[1])}f}"
-    before = currency.start() < min((positive.find(one) for one in "0#?" if one in positive), default=0)
+    words = (currency[1] or currency[0]).strip()
+    left, right = (_LITERAL.sub("", one) for one in (first[: currency.start()], first[currency.end() :]))
+    if _DIGITS.search(left) or not _DIGITS.search(right):
+        return f"{shown} {words}"
     sign = "-" if shown.startswith("-") else ""
-    room = " " if _is_word(currency[0]) else ""
-    return f"{sign}{currency[0]}{room}{shown.removeprefix('-')}" if before else f"{shown} {currency[0]}"
+    room = " " if words[-1].isalpha() else ""
+    return f"{sign}{words}{room}{shown.removeprefix('-')}"
 
 
 def duration_text(value: datetime.time | datetime.timedelta) -> str:
@@ -84,11 +89,6 @@ def _stated(code: str) -> str:
     spaced = _HIDDEN.sub(lambda one: one[0] if one[0].startswith('"') else "", quoted)
     words = _ESCAPED.sub(lambda one: f'"{one[0].replace(chr(92), "")}"', spaced)
     return words.replace('""', "")
-
-
-def _money(stated: str) -> str:
-    """The format with the words that are currencies outside quotes, and no other words."""
-    return _LITERAL.sub(lambda one: one[1] if _CURRENCY.search(one[1]) else "", stated)
 
 
 def _sections(code: str) -> Iterator[str]:

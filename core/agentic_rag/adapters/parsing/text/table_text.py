@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text.number_formats import CURRENCY_SIGN
 from agentic_rag.adapters.parsing.text_builder import TextBuilder
 from agentic_rag.documents.document import BlockKind
 
@@ -20,7 +21,11 @@ _PART = 1_200
 """Code points of a part of a table: about 300 tokens, less than a chunk."""
 _LEAST_ROWS = 4
 """Rows of a part however wide they are, so that the repeated names do not outweigh them."""
-_FIGURE = re.compile(r"[(+−-]?\s?[$€£¥]?\s?\d[\d.,'’ \u00a0\u202f]*\s?(?:%|[$€£¥])?\)?|\d{4}-\d\d-\d\d\b.*")
+_FIGURE = re.compile(
+    rf"[(+−-]?\s?(?:[A-Z]{{0,2}}{CURRENCY_SIGN})?\s?\d[\d.,'’ \u00a0\u202f]*\s?"
+    rf"(?:%|{CURRENCY_SIGN}(?:/[\w ]{{1,8}})?)?\)?"
+    r"|\d{4}-\d\d-\d\d\b.*"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SUM = "Total"
 _LEAST_FIGURES = 3
