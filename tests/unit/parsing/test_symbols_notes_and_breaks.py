@@ -98,6 +98,26 @@ def test_a_note_stands_behind_the_sentence_that_it_is_about() -> None:
     assert text_of(made, "a.odt").endswith("The fee is forty euros a month.\n\nWithout the tax.\n\nIt is due.")
 
 
+@pytest.mark.parametrize("cell", [False, True])
+def test_notes_in_frames_and_comments_in_notes_are_read_once(cell: bool) -> None:
+    def note(content: str) -> str:
+        return f"<text:note><text:note-body><text:p>{content}</text:p></text:note-body></text:note>"
+
+    def frame(content: str) -> str:
+        return f"<draw:frame><draw:text-box><text:p>{content}</text:p></draw:text-box></draw:frame>"
+
+    comment = "<office:annotation><text:p>Is it?</text:p></office:annotation>"
+    first, second = note("Without the tax." + comment + frame("Of 2026.")), frame("Forty" + note("Euros."))
+    paragraph = f"<text:p>The fee{first} is{second}.</text:p>"
+    row = f"<table:table-row><table:table-cell>{paragraph}</table:table-cell></table:table-row>"
+
+    text = text_of(open_file("text", f"<table:table>{row}</table:table>" if cell else paragraph), "a.odt")
+
+    assert text.split("\n\n")[1:] == [
+        "The fee is.", "Forty", "Euros.", "Without the tax.", "Of 2026.", "Comment: Is it?",
+    ]  # fmt: skip
+
+
 def test_rows_behind_many_blank_ones_keep_their_numbers() -> None:
     def cells(*texts: str) -> str:
         return "".join(f"<table:table-cell><text:p>{text}</text:p></table:table-cell>" for text in texts)

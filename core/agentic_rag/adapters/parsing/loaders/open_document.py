@@ -11,11 +11,13 @@ from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.office.comments import cell_place, column_letters
 from agentic_rag.adapters.parsing.office.open_extras import (
     ANNOTATION,
+    NOTE,
     OPEN_NAMES,
     OpenObjects,
     comment_of,
     comments_in,
     form_lines,
+    notes_in,
     page_lines,
     picture_text,
     write_objects,
@@ -38,9 +40,9 @@ _OFFICE, _PRESENTATION = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("office", 
 _STYLE = f"{{{OPEN_NAMES}:style:1.0}}"
 _LEFT_OUT = frozenset({
     ANNOTATION, f"{_TEXT}tracked-changes", f"{_TABLE}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
-    f"{_TEXT}table-of-content", f"{_TEXT}note", f"{_OFFICE}forms", f"{_OFFICE}scripts",
+    f"{_TEXT}table-of-content", NOTE, f"{_OFFICE}forms", f"{_OFFICE}scripts",
 })  # fmt: skip
-_NOTE, _NOTE_TEXT = f"{_TEXT}note", f"{_TEXT}note-body"
+_NOTE_TEXT = f"{_TEXT}note-body"
 _COVERED = f"{_TABLE}covered-table-cell"
 _CELLS = (f"{_TABLE}table-cell", _COVERED)
 _ROW_GROUPS = tuple(f"{_TABLE}{name}" for name in ("table-header-rows", "table-row-group", "table-rows"))
@@ -181,7 +183,7 @@ class _Reading:
         for node in nodes:
             for frame in _frames(node):
                 self._frame(frame)
-            for note in node.iter(_NOTE):
+            for note in notes_in(node):
                 for text in note.iterfind(_NOTE_TEXT):
                     self.walk(text)
             self.built.add_section("", comments_in(node))

@@ -23,7 +23,8 @@ _TYPED = ("text", "textarea", "formatted-text", "number", "date", "time", "combo
 """Controls of forms that people type into; one for passwords is not among them."""
 _TICKED = "☒"
 _READ_INSIDE = (f"{_OFFICE}spreadsheet", f"{_OFFICE}text")
-ANNOTATION = f"{_OFFICE}annotation"
+ANNOTATION, NOTE = f"{_OFFICE}annotation", f"{_TEXT}note"
+_APART = (f"{_DRAW}frame", f"{_TEXT}tracked-changes")
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _LINES = (*_PARAGRAPHS, f"{_TEXT}span", f"{_TEXT}a")
 _AROUND = tuple(f"{_STYLE}{name}" for name in (
@@ -91,8 +92,13 @@ def _lines(held: Element | None) -> str:
 
 
 def comments_in(node: Element) -> list[str]:
-    """The comments anchored in a paragraph or a table, not those in its frames."""
-    return [comment_of(one) for one in _outside_frames(node) if one.tag == ANNOTATION]
+    """The comments anchored in a paragraph or a table, not those in its frames and notes."""
+    return [comment_of(one) for one in _anchored(node) if one.tag == ANNOTATION]
+
+
+def notes_in(node: Element) -> list[Element]:
+    """The notes anchored in a paragraph or a table, not those in its frames."""
+    return [one for one in _anchored(node) if one.tag == NOTE]
 
 
 def comment_of(annotation: Element, place: str = "") -> str:
@@ -101,12 +107,14 @@ def comment_of(annotation: Element, place: str = "") -> str:
     return comment_line(text, author, place)
 
 
-def _outside_frames(node: Element) -> Iterator[Element]:
+def _anchored(node: Element) -> Iterator[Element]:
+    """The elements in one, but not those in its frames and notes, which are read by themselves."""
     stack = [node]
     while stack:
         one = stack.pop()
         yield one
-        stack += [child for child in reversed(one) if child.tag not in (f"{_DRAW}frame", f"{_TEXT}tracked-changes")]
+        if one.tag != NOTE:
+            stack += [child for child in reversed(one) if child.tag not in _APART]
 
 
 def picture_text(frame: Element) -> str:
