@@ -143,6 +143,19 @@ def test_a_name_above_several_columns_that_are_not_merged_is_that_of_each() -> N
     assert "Region | 2025 plan | 2025 actual | 2026 plan | 2026 actual\n---" in text
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("No.;Month;;Fee\nA;Jan;Rent due;none\nB;Feb;Rent due;7\nC;Mar;Rent due;8\n", "A | Jan | Rent due | none"),
+        (";Month;;Fee\nA;Jan;Rent due;none\nB;Feb;Rent due;7\nC;Mar;Rent due;8\n", "A | Jan | Rent due | none"),
+        ("No.;Paid;;Fee\nA;none;open;none\nB;1;2;3\nC;4;5;6\n", "A | none | open | none"),
+    ],
+    ids=["words below it", "labels without a name", "figures below it"],
+)
+def test_a_first_row_of_words_below_a_column_without_a_name_is_a_row(rows: str, expected: str) -> None:
+    assert f"\n{expected}\n" in text_of(rows, "a.csv")
+
+
 def test_a_row_below_two_columns_of_one_name_is_a_row() -> None:
     text = text_of("Name,Contact,Contact\nAda,mobile,home\nBob,fax,desk\n", "a.csv")
 

@@ -174,18 +174,20 @@ def _holds_figures(rows: Sequence[Row]) -> bool:
 
 def _spread_names(rows: Sequence[Row]) -> Sequence[Row]:
     """The rows with each name of the first over all columns up to the next name, where names of figures stand below the
-    gaps: cells that look merged, and are not.
+    gaps: cells that look merged, and are not. A row with a label below the name of the labels is no row of names.
     """
     names, below = rows[0], rows[1:3]
     gaps = [at for at, name in enumerate(names) if at and not name]
+    spanned = {one for at in gaps for one in (at - 1, at)}
     if (
         len(below) < 2
         or not gaps
         or gaps[0] == 1
         or not _names_columns(rows)
-        or not all(below[0][one] for at in gaps for one in (at - 1, at))
+        or (names[0] and below[0][0])
+        or not all(below[0][one] for one in spanned)
         or any(map(_FIGURE.fullmatch, below[0]))
-        or not _holds_figures(rows[2:])
+        or not all(_holds_figures([("", row[one]) for row in rows[2:]]) for one in spanned)
     ):
         return rows
     spread = list(names)
