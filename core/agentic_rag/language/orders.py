@@ -104,13 +104,13 @@ _GERMAN = _Language(
     particles=("",),
     machine=(
         r"(?:KIs?|LLMs?|Sprachmodell(?:e|en|s)?|Chat-?bots?|KI[- ]?(?:Assistent\w*|System\w*|Modell\w*|Agent\w*|Bots?)|"
-        r"(?:virtuelle|digitale)\w? Assistent\w*|Antwort(?:maschine|system|modell)\w*)"
+        r"(?:virtuelle|digitale)\w? Assistent\w*|Antwort(?:maschine|system|modell)\w*)(?!-)"
     ),
     addressed=(
         r"(?:Hinweis|Anweisung(?:en)?|Nachricht|Notiz|Mitteilung|Befehl) (?:an|für) "
         r"(?:das |die |den |alle |jede[ns]? |ein(?:en?)? )?"
     ),
-    called=r"KI-\w+",
+    called=r"KI-(?:Anwendung(?:en)?|Chat-?bots?|Dienste?n?|Programme?n?|Suchmaschinen?|Tools?|Werkzeuge?n?)",
     must=r"(?:muss|müssen|soll(?:en|te|ten)?|ha(?:t|ben))",
     say=(
         r"(?:zu )?(?:sagen|antworten|angeben|anzugeben|melden|berichten|behaupten|erklären|schreiben|mitteilen|"
