@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import math
+import secrets
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -15,6 +16,7 @@ from uuid import UUID
 
 import asyncpg
 import pytest
+from tests.stack import execute
 from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.session import pool as sessions
@@ -41,6 +43,8 @@ class Line:
     url: str
     flowing: asyncio.Event = field(default_factory=asyncio.Event)
     letting_in: asyncio.Event = field(default_factory=asyncio.Event)
+    is_closing: bool = False
+    """Whether who comes is hung up on."""
 
     @classmethod
     @asynccontextmanager
@@ -53,6 +57,9 @@ class Line:
         async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             ends.append(writer)
             await line.letting_in.wait()
+            if line.is_closing:
+                writer.close()
+                return
             back, forth = await asyncio.open_connection(parts.hostname, parts.port)
             ends.append(forth)
             for source, target in ((reader, forth), (back, writer)):
@@ -280,6 +287,26 @@ async def test_a_pool_is_closed_though_the_server_answers_nobody(migrated_url: s
     assert waited < 3
 
 
+async def test_closing_cuts_no_statement_of_a_server_that_needs_a_second_to_let_somebody_in(migrated_url: str) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url)
+
+        async def ask() -> int:
+            async with pool.connection() as connection:
+                began.set()
+                return await connection.fetchval("SELECT 1 FROM pg_sleep(1.7)")
+
+        began = asyncio.Event()
+        at_work = asyncio.create_task(ask())
+        await began.wait()
+        line.letting_in.clear()
+        asyncio.get_running_loop().call_later(1.3, line.letting_in.set)
+        await pool.aclose()
+        found = await at_work
+
+    assert found == 1
+
+
 async def test_a_statement_that_takes_longer_than_silence_may_is_waited_for(migrated_url: str) -> None:
     pool = PostgresPool(migrated_url, PoolOptions(silent_seconds=0.2))
 
@@ -288,6 +315,40 @@ async def test_a_statement_that_takes_longer_than_silence_may_is_waited_for(migr
     await pool.aclose()
 
     assert found == 1
+
+
+@pytest.mark.parametrize("closed", ["ALTER DATABASE {database} ALLOW_CONNECTIONS false", "ALTER ROLE {login} NOLOGIN"])
+async def test_a_server_that_refuses_who_comes_has_answered(
+    migrated_database: str, postgres_url: str, closed: str
+) -> None:
+    login, parts = f"login_{secrets.token_hex(6)}", urlsplit(migrated_database)
+    await execute(postgres_url, f"CREATE ROLE {login} LOGIN PASSWORD 'word'")
+    place = parts.netloc.rpartition("@")[2]
+    url = urlunsplit(parts._replace(netloc=f"{login}:word@{place}"))
+    pool = PostgresPool(url, PoolOptions(role=None, silent_seconds=0.2))
+
+    async with pool.connection() as connection:
+        await execute(postgres_url, closed.format(database=parts.path[1:], login=login))
+        found = await connection.fetchval("SELECT 1 FROM pg_sleep(0.7)")
+    await pool.aclose()
+    await execute(postgres_url, f"DROP ROLE {login}")
+
+    assert found == 1
+
+
+async def test_a_way_that_hangs_up_on_who_comes_is_no_answer(migrated_url: str) -> None:
+    async with Line.to(f"{migrated_url}?sslmode=disable") as line:
+        pool = PostgresPool(line.url, PoolOptions(silent_seconds=0.2))
+        await _ask(pool, line, "nowhere")
+        line.is_closing = True
+        began = time.monotonic()
+        with pytest.raises(DependencyUnavailable):
+            await _ask(pool, line, "statement")
+        waited = time.monotonic() - began
+        line.flowing.set()
+        await pool.aclose()
+
+    assert waited < 2
 
 
 async def test_who_waits_for_a_new_connection_takes_one_that_is_given_back(migrated_url: str) -> None:
