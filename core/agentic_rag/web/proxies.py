@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -21,7 +22,9 @@ class Proxies:
     """For `http` addresses; empty for none. It may hold a password."""
     https: str = field(default="", repr=False)
     excluded: str = ""
-    """Hosts that are asked directly, with those below them, separated by commas; `*` for all."""
+    """Hosts that are asked directly, with those below them, and addresses and networks (`10.0.0.0/8`), separated by
+    commas; `*` for all. No name is resolved for it.
+    """
 
     def of(self, url: str) -> str | None:
         """The proxy for a URL; None where it is asked directly, as this machine always is."""
@@ -31,7 +34,17 @@ class Proxies:
         if not proxy or is_loopback(host):
             return None
         place = parts.netloc.rpartition("@")[2]
-        return None if proxy_bypass_environment(place, {"no": self.excluded}) else proxy
+        if self._excludes_address(host) or proxy_bypass_environment(place, {"no": self.excluded}):
+            return None
+        return proxy
+
+    def _excludes_address(self, host: str) -> bool:
+        """Whether a host is an address, and within one that is asked directly."""
+        try:
+            address = ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        return any(address in one for entry in self.excluded.split(",") for one in _networks(entry.strip()))
 
 
 DIRECT = Proxies()
@@ -53,6 +66,18 @@ def read_proxies(given: Mapping[str, str]) -> tuple[Proxies, list[str]]:
         if text and not _is_proxy(_url(text))
     ]
     return Proxies(_url(http), _url(https), excluded), problems
+
+
+def _networks(entry: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """The network or address of an entry of NO_PROXY, with or without a port; none of what is a name."""
+    bracketed = entry.startswith("[") and "]" in entry
+    text = entry[1:].partition("]")[0] if bracketed else entry
+    if not bracketed and text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        return [ipaddress.ip_network(text, strict=False)]
+    except ValueError:
+        return []
 
 
 def _url(text: str) -> str:

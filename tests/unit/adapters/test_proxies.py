@@ -247,6 +247,26 @@ def test_a_proxy_is_chosen_by_scheme_and_host(url: str, through: str | None) -> 
     assert Proxies("http://plain:1", "http://tls:2", "intern.example, 10.1.2.3").of(url) == through
 
 
+@pytest.mark.parametrize(
+    ("excluded", "url", "is_direct"),
+    [
+        ("10.0.0.0/8,fd00::1", "https://10.1.2.3/a", True),
+        ("10.0.0.0/8,fd00::1", "https://10.1.2.3:9443/a", True),
+        ("10.0.0.0/8,fd00::1", "https://11.1.2.3/a", False),
+        ("10.0.0.0/8,fd00::1", "https://[fd00::1]:9443/a", True),
+        ("10.0.0.0/8,fd00::1", "https://[fd00:0::1]/a", True),
+        ("10.0.0.0/8,fd00::1", "https://[fd00::2]/a", False),
+        ("fd00::/8", "https://[fd00::2]/a", True),
+        ("[fd00::1]:443", "https://[fd00::1]/a", True),
+        ("192.168.1.7/16", "https://192.168.9.9/a", True),
+        ("no network/33, 10.0.0.0/99, [fd00, ,::1:", "https://10.1.2.3/a", False),
+        ("10.0.0.0/8", "https://10.example/a", False),
+    ],
+)
+def test_addresses_and_networks_are_asked_directly(excluded: str, url: str, is_direct: bool) -> None:
+    assert (Proxies("http://plain:1", "http://tls:2", excluded).of(url) is None) == is_direct
+
+
 def test_no_host_is_asked_through_a_proxy_where_all_are_excluded() -> None:
     assert Proxies("http://plain:1", "http://tls:2", "*").of("https://service.example") is None
 
