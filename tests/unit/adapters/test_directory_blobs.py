@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentic_rag.adapters.blobs import directory
 from agentic_rag.adapters.blobs.directory import PIECE, DirectoryBlobStore
 from agentic_rag.adapters.blobs.marker import MARKER
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
@@ -245,3 +246,32 @@ async def test_who_makes_the_mark_by_hand_has_an_empty_place_taken(tmp_path: Pat
     (tmp_path / MARKER).touch()
 
     await write(DirectoryBlobStore(tmp_path, used))
+
+
+@pytest.mark.parametrize("key", ["name", "folder/name"])
+async def test_a_place_without_a_mark_certifies_no_deletion(tmp_path: Path, key: str) -> None:
+    with pytest.raises(DependencyUnavailable, match="mount its volume") as refused:
+        await DirectoryBlobStore(tmp_path, used).delete(key)
+
+    assert refused.value.code == "BLOBS_NOT_THERE"
+    (tmp_path / MARKER).touch()
+    assert not await DirectoryBlobStore(tmp_path, used).delete(key)
+
+
+async def test_what_lies_on_a_mount_for_reading_of_before_there_were_marks_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Path) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    await write(DirectoryBlobStore(tmp_path))
+    monkeypatch.setattr(directory, "mark", refuse)
+    blobs = DirectoryBlobStore(tmp_path, used)
+
+    assert await blobs.keys("") == ["documents/org/owner/name"]
+    await read(blobs)
+    await stream(blobs)
+    with pytest.raises(NotFound):
+        await blobs.read("documents/org/owner/other")
+    with pytest.raises(DependencyUnavailable, match="permissions"):
+        await write(blobs)

@@ -101,8 +101,9 @@ class DirectoryBlobStore:
             file.close()
 
     async def delete(self, key: str) -> bool:
-        """Errors: also `DependencyUnavailable` where a folder is missing that storing the blob made and deleting it
-        leaves: this is another directory, such as the place of a volume that is not mounted, and the blob may lie on.
+        """Errors: also `DependencyUnavailable` where the blob is missing, and so is the mark or a folder that storing
+        the blob made and deleting it leaves: this is another directory, such as the place of a volume that is not
+        mounted, and the blob may lie on.
         """
         parts = key_parts(key)
         path, kept = self._path(key), self._root.joinpath(*parts[:-2])
@@ -111,14 +112,15 @@ class DirectoryBlobStore:
                 await asyncio.to_thread(remove_with_fence, path, lambda: _remove(path))
         except NotFound as missing:
             # With the last blob that lies in it by itself, the directory goes.
-            if len(parts) == 1 or await _is_folder(key, kept):
-                return False
-            raise folder_missing(str(kept)) from missing
+            if len(parts) > 1 and not await _is_folder(key, kept):
+                raise folder_missing(str(kept)) from missing
+            await self._require_place(key, is_to_read=True)
+            return False
         return True
 
     async def keys(self, prefix: str) -> list[str]:
         start = self._path(prefix) if prefix else self._root
-        await self._require_place(prefix)
+        await self._require_place(prefix, is_to_read=True)
         with _translate_errors(prefix):
             return await asyncio.to_thread(lambda: sorted(_below(self._root, start)))
 
@@ -128,9 +130,10 @@ class DirectoryBlobStore:
     def _path(self, key: str) -> Path:
         return self._root.joinpath(*key_parts(key))
 
-    async def _require_place(self, key: str) -> None:
-        """Errors: `DependencyUnavailable` code BLOBS_NOT_THERE where this is another directory than blobs were stored
-        in.
+    async def _require_place(self, key: str, *, is_to_read: bool = False) -> None:
+        """Marks the directory at its first use; what is read may lie where nothing can be written, such as a mount for
+        reading. Errors: `DependencyUnavailable`, with code BLOBS_NOT_THERE where this is another directory than blobs
+        were stored in.
         """
         if self._was_used is None:
             return
@@ -140,7 +143,8 @@ class DirectoryBlobStore:
             is_ours = await asyncio.to_thread(holds_blobs, self._root)
         if not is_ours and await self._was_used():
             raise place_unmarked(str(self._root), MARKER)
-        with _translate_errors(key):
+        forgiven = (OSError,) if is_ours and is_to_read else ()
+        with _translate_errors(key), contextlib.suppress(*forgiven):
             await asyncio.to_thread(mark, self._root)
 
     @contextlib.asynccontextmanager
@@ -150,7 +154,7 @@ class DirectoryBlobStore:
             with _translate_errors(key):
                 yield
         except NotFound:
-            await self._require_place(key)
+            await self._require_place(key, is_to_read=True)
             raise
 
 
