@@ -34,6 +34,8 @@ MAX_CHARACTERS = 20_000
 
 _T = TypeVar("_T")
 _FENCES = ("---", "+++")
+_FIRST = re.compile(r"[\"']?[A-Za-z_][\w .-]*[\"']?\s*(?::(?:\s|$)|=)|\[|#|---|\+\+\+")
+"""What the first line of front matter begins with: a key, a table of TOML or a comment; or it is empty."""
 
 _KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_ -]*?)\s*:(?:\s+(.*)|\s*)$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
@@ -61,10 +63,12 @@ def read_front_matter(text: str) -> MetadataChange:
 
 
 def front_matter_end(text: str) -> int:
-    """Where the front matter ends that a text begins with, its closing fence included; 0 without any."""
+    """Where the front matter ends that a text begins with, its closing fence included; 0 without any. A first line that
+    gives no key a value is text below a rule.
+    """
     lines = text[:MAX_CHARACTERS].split("\n", MAX_LINES + 1)[: MAX_LINES + 1]
     fence = lines[0].removeprefix("\ufeff").rstrip()
-    if fence not in _FENCES:
+    if fence not in _FENCES or (len(lines) > 1 and _FIRST.match(lines[1]) is None):
         return 0
     end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() == fence), None)
     return 0 if end is None else sum(len(line) + 1 for line in lines[:end]) + len(lines[end])

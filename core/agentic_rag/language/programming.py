@@ -5,6 +5,7 @@ as files of settings have.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePath
 
 SOURCE_MEDIA_TYPE = "text/x-source"
@@ -82,6 +83,13 @@ _SETTING = re.compile(
 _OPENING = re.compile(r"[ \t]*(?:- )?[\"']?(?P<name>[^\W\d][\w.-]*)[\"']?:[ \t]*[{\[]?[ \t]*(?=\n|\Z)")
 """A name whose settings stand below it, further in."""
 _SECTION = re.compile(r"\[{1,2}(?P<name>[^\[\]\n]+)\]{1,2}[ \t]*(?=\n|\Z)")
+_NAMING = re.compile(
+    r"[ \t]*(?:- )?[\"']?(?P<key>name|id|title|host|hostname)[\"']?[ \t]*[:=][ \t]*(?P<value>[^\n#]*[^\s#,])",
+    re.IGNORECASE,
+)
+"""A setting that tells what those beside it are of."""
+_ENDS_DOCUMENT = "---"
+"""Between two documents of one YAML file."""
 MAX_LINES_ABOVE = 200
 """How far up the names are sought that a setting stands under."""
 
@@ -99,33 +107,94 @@ def opens_settings(text: str, line: int) -> bool:
 
 def names_above(text: str, at: int) -> tuple[str, ...]:
     """The names that the setting which holds an offset stands under, outermost first: those of the lines above that are
-    further out, and of the section in brackets. None of a line that sets nothing.
+    further out, of the section in brackets, and on each level what names its settings (`name: web`, also that of
+    `metadata`). None of a line that sets nothing.
     """
-    line = text.rfind("\n", 0, at) + 1
+    line: int | None = text.rfind("\n", 0, at) + 1
     if name_set(text, line) is None:
         return ()
     found: list[str] = []
-    depth = _depth(text, line)
-    for _ in range(MAX_LINES_ABOVE):
-        if not line or (not depth and text.rfind("\n[", 0, line) < 0 and text[0] != "["):
-            break
-        line = text.rfind("\n", 0, line - 1) + 1
-        own = _depth(text, line)
-        if (section := _SECTION.match(text, line)) is not None:
-            found.append(section["name"].strip())
-            break
-        if own < depth and text[line + own] != "\n":
-            opening = _OPENING.match(text, line)
-            if opening is None:
-                break
-            found.append(opening["name"])
-            depth = own
+    while line is not None:
+        found += _names_beside(text, line)
+        line, opening = _opening_above(text, line)
+        found += opening
     return tuple(reversed(found))
 
 
+def _opening_above(text: str, line: int) -> tuple[int | None, list[str]]:
+    """The next line above that is further out, where it is a name that settings stand under, with this name; of a
+    section the name alone.
+    """
+    depth = _depth(text, line)
+    for above in _lines_above(text, line):
+        if (section := _SECTION.match(text, above)) is not None:
+            return None, [section["name"].strip()]
+        if _depth(text, above) < depth and not _is_blank(text, above):
+            opening = _OPENING.match(text, above)
+            if opening is not None:
+                return above, [opening["name"]]
+            defined = _DEFINED.match(text, above)
+            return None, [] if defined is None else [defined[1]]
+    return None, []
+
+
+def _names_beside(text: str, line: int) -> list[str]:
+    """What names the settings of the level on which a line stands: the nearest such line above, else below it."""
+    if _NAMING.match(text, line) is not None:
+        return []
+    depth = _depth(text, line)
+    if not _is_item(text, line):
+        for above in _lines_above(text, line):
+            own = _depth(text, above)
+            if own < depth or _SECTION.match(text, above) or (not depth and _is_blank(text, above)):
+                break
+            if own == depth and (name := _name_of_level(text, above)):
+                return [name]
+            if own == depth and _is_item(text, above):
+                return []
+    below = text.find("\n", line) + 1
+    while below and _depth(text, below) >= depth and name_set(text, below) and not _is_item(text, below):
+        if _depth(text, below) == depth and (name := _name_of_level(text, below)):
+            return [name]
+        below = text.find("\n", below) + 1
+    return []
+
+
+def _name_of_level(text: str, line: int) -> str:
+    """The value of a line that names the settings beside it, or stands for such a line: `metadata:` above `name: web`;
+    else empty.
+    """
+    opening = _OPENING.match(text, line)
+    if opening is not None and opening["name"] == "metadata":
+        line = text.find("\n", line) + 1
+    named = _NAMING.match(text, line)
+    return "" if named is None else named["value"].strip("\"' ,")
+
+
+def _lines_above(text: str, line: int) -> Iterator[int]:
+    """Where the lines above one begin, the nearest first, within one document."""
+    for _ in range(MAX_LINES_ABOVE):
+        if not line:
+            return
+        line = text.rfind("\n", 0, line - 1) + 1
+        if text.startswith(_ENDS_DOCUMENT, line):
+            return
+        yield line
+
+
+def _is_blank(text: str, line: int) -> bool:
+    return not text[line : text.find("\n", line) + 1 or len(text)].strip()
+
+
+def _is_item(text: str, line: int) -> bool:
+    """True for the first line of an entry of a list."""
+    depth = _depth(text, line)
+    return depth > 1 and text.startswith("- ", line + depth - 2)
+
+
 def _depth(text: str, line: int) -> int:
-    """How many blanks a line begins with."""
+    """How many characters stand before the name that a line begins with: blanks, and the mark of an entry."""
     at = line
     while text[at : at + 1] in (" ", "\t"):
         at += 1
-    return at - line
+    return at + 2 - line if text.startswith("- ", at) else at - line

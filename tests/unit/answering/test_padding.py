@@ -112,3 +112,20 @@ def test_beside_a_setting_stays_no_other_one_that_holds_less_of_the_question() -
     starts = [(SERVICES.index(line), line) for line in lines]
     said = [DraftSentence(0, 0, at, at + len(line), line, UnitKind.LIST_ITEM, 1.0) for at, line in starts]
     assert [one.text for one in without_padding(part, said, [passage(1, "Compose", SERVICES)], [])] == [lines[0]]
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("What do the soup and the steak cost?", ["Soup: £4", "Steak: £18"]),
+        ("What does the soup cost?", ["Soup: £4"]),
+    ],
+)
+def test_each_setting_whose_name_is_asked_for_stays(question: str, kept: list[str]) -> None:
+    menu = "Soup: £4\nSalad: £6\nSteak: £18"
+    part = build_subquery(question, AnswerType.FIGURE, {})
+    said = [
+        DraftSentence(0, 0, menu.index(line), menu.index(line) + len(line), line, UnitKind.LIST_ITEM, 1.0)
+        for line in menu.split("\n")
+    ]
+    assert [one.text for one in without_padding(part, said, [passage(1, "Menu", menu)], [])] == kept

@@ -5,7 +5,7 @@ from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.segmented_text import SegmentedText
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.term_matching import find_hits, mask_of, weigh_terms
-from agentic_rag.answering.extraction.text_blocks import find_blocks
+from agentic_rag.answering.extraction.text_blocks import TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
 
@@ -158,3 +158,15 @@ def test_a_setting_that_says_what_is_asked_is_no_unit(question: str, wanted: str
     quoted = [FRONTED[one.start : one.end] for one in units]
     assert wanted in quoted
     assert ("eip: 1559" in quoted) is (kind is AnswerType.YES_NO)
+
+
+def test_what_stands_below_a_rule_is_no_front_matter() -> None:
+    ruled = "---\n\n1. Open the valve.\n2. Press start.\n\n---\n\nMore text."
+    assert find_blocks(ruled)[0].kind is TextBlockKind.LIST
+
+
+def test_a_setting_whose_value_the_question_has_is_a_unit() -> None:
+    text = "Winner: Ann Lee\nLoser: Bob Ray"
+    part = build_subquery("Who was the winner, Ann Lee or Bob Ray?", AnswerType.PERSON, {})
+    units = PartUnits(part, 0, [passage(0, "Chess", text)]).all_units()
+    assert {text[one.start : one.end] for one in units} == {"Winner: Ann Lee", "Loser: Bob Ray"}

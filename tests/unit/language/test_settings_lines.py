@@ -74,3 +74,62 @@ def test_a_setting_stands_under_the_names_further_out() -> None:
     assert names_above(PROJECT, PROJECT.index("select")) == ("tool.ruff.lint",)
     assert names_above(PROJECT, PROJECT.index("name")) == ()
     assert names_above("The crane lifts 8 tonnes.", 4) == ()
+
+
+SERVERS = """[[servers]]
+name = "alpha"
+ip = "10.0.0.1"
+
+[[servers]]
+ip = "10.0.0.2"
+name = "beta"
+"""
+ITEMS = """services:
+  - name: web
+    image: nginx:1.25
+  - image: postgres:16
+    name: db
+"""
+DEPLOYED = """kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 3
+---
+kind: Deployment
+metadata:
+  name: db
+spec:
+  replicas: 1
+"""
+CLASSES = """class Web:
+    timeout = 30
+
+class Db:
+    timeout = 5
+"""
+FORM = """Name: Ann Lee
+Grade: A
+
+Name: Bob Ray
+Grade: B
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "setting", "names"),
+    [
+        (SERVERS, '"10.0.0.1"', ("servers", "alpha")),
+        (SERVERS, '"10.0.0.2"', ("servers", "beta")),
+        (ITEMS, "nginx", ("services", "web")),
+        (ITEMS, "postgres", ("services", "db")),
+        (DEPLOYED, "replicas: 3", ("web", "spec")),
+        (DEPLOYED, "replicas: 1", ("db", "spec")),
+        (CLASSES, "30", ("Web",)),
+        (CLASSES, "5", ("Db",)),
+        (FORM, "Grade: A", ("Ann Lee",)),
+        (FORM, "Grade: B", ("Bob Ray",)),
+    ],
+)
+def test_what_names_the_settings_of_a_level_stands_above_each(text: str, setting: str, names: tuple[str, ...]) -> None:
+    assert names_above(text, text.index(setting)) == names

@@ -11,6 +11,7 @@ from agentic_rag.answering.evidence.stated import texts_of
 from agentic_rag.answering.extraction.answer_type_match import gives_reason, states_answer
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, depends_on_previous
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
+from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.programming import name_set, names_above
@@ -46,8 +47,8 @@ def without_padding(
 def _without_other_settings(
     part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> Sequence[DraftSentence]:
-    """The sentences, of those that set a value in a file of settings only such as hold the most of the question, with
-    what they stand under, and of them those that set the same name as the first.
+    """The sentences, of those that set a value only such as set a name the question asks for whole, each where it holds
+    the most of the question with what it stands under; where it asks for no name whole, those that hold the most.
     """
     held: dict[int, tuple[float, str]] = {}
     for at, one in enumerate(sentences):
@@ -59,7 +60,15 @@ def _without_other_settings(
     if len(held) < 2:
         return sentences
     best = max(held.values(), key=lambda one: one[0])
-    return tuple(one for at, one in enumerate(sentences) if held.get(at, best) == best)
+    whole = {name for _, name in held.values() if _asks_for(part, name)}
+    most = {name: max(held.values(), key=lambda one: (one[1] == name, one[0]))[0] for name in whole or {best[1]}}
+    return tuple(one for at, one in enumerate(sentences) if at not in held or most.get(held[at][1]) == held[at][0])
+
+
+def _asks_for(part: Subquery, name: str) -> bool:
+    """True for a name all of whose words the question has."""
+    words = terms_of(name)
+    return bool(words) and all(mask_of(lower_text(word), part.terms) for word in words)
 
 
 def cut_to_values(

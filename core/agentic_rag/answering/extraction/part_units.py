@@ -25,6 +25,7 @@ from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import holds_phrase, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind, label_start
 from agentic_rag.answering.plan import AnswerType
+from agentic_rag.documents.front_matter import front_matter_end
 from agentic_rag.language.programming import name_set, names_above
 from agentic_rag.language.tables import CELL_SEPARATOR, is_row, split_cells
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
@@ -281,7 +282,7 @@ class PartUnits:
 
     def _unit(self, paragraph: _Paragraph, place: int) -> CandidateUnit | None:
         """The quotable unit at a place of a paragraph, scored; None for headings, fragments, boilerplate, header
-        rows, and settings that say what the question says.
+        rows, and lines of front matter that say what the question says.
         """
         split = self._split(paragraph)
         if place not in split.units:
@@ -301,11 +302,10 @@ class PartUnits:
         if label is not None:
             start, kind, last = label, UnitKind.LABELLED, place + 1
             end = spans[last][1]
-        if kind not in QUOTABLE and kind is not UnitKind.LEAD_IN:
+        is_quotable = kind in QUOTABLE or kind is UnitKind.LEAD_IN
+        if not is_quotable or (start < front_matter_end(text) and _is_said(part, text[start:end])):
             return None
         name = name_set(text, text.rfind("\n", 0, start) + 1)
-        if name is not None and part.answer_type is not AnswerType.YES_NO and _is_said(part, text[start:end]):
-            return None
         around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
         if part.earlier_names and not _names_one_of(part.earlier_names, read, around, paragraph.heading):
             return None
@@ -347,9 +347,9 @@ class PartUnits:
 
 
 def _is_said(part: Subquery, text: str) -> bool:
-    """True for a text all of whose content terms stand in the question."""
-    asked = part.text.lower()
-    return all(term in asked for term in terms_of(text))
+    """True for a text that has content terms, all of them in a question for more than a yes."""
+    terms = terms_of(text) if part.answer_type is not AnswerType.YES_NO else []
+    return bool(terms) and set(terms) <= set(terms_of(part.text))
 
 
 def _by_score(unit: CandidateUnit) -> tuple[float, int, int]:
