@@ -15,7 +15,7 @@ from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.query.planner import detect_answer_type
-from agentic_rag.answering.shapes.question_kind import question_kind
+from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tokenizer import query_terms
 
@@ -473,3 +473,26 @@ def test_a_reason_is_one_of_what_is_asked_about() -> None:
 
     assert has_reason(" ")
     assert not has_reason(" " + "Ravi reported on the accounts of the year. " * 6)
+
+
+MONTHS = "| Month | Employees laid off |\n|---|---|\n| July | 8,574 |\n| August | 5,890 |"
+
+
+@pytest.mark.parametrize(
+    ("question", "is_certain"),
+    [("Which company laid off the most employees?", False), ("Which month had the most employees laid off?", True)],
+)
+def test_the_most_of_a_table_of_other_things_is_not_what_is_asked(question: str, is_certain: bool) -> None:
+    part = build_subquery(question, AnswerType.FACT, {})
+    start = MONTHS.index("| July")
+    row = DraftSentence(0, 0, start, MONTHS.index("\n", start), "July — 8,574", UnitKind.TABLE_ROW, 1.0)
+    assert has_form(part, QuestionKind.FACT, [row], [passage(1, "Notices", MONTHS)]) is is_certain
+
+
+@pytest.mark.parametrize(
+    ("said", "is_certain"), [("The costs fell.", False), ("The costs fell. The crane is late.", True)]
+)
+def test_one_sentence_sums_nothing_up(said: str, is_certain: bool) -> None:
+    part = build_subquery("Summarise the report", AnswerType.FACT, {})
+    quote = DraftSentence(0, 0, 0, len(said), said, UnitKind.PROSE, 1.0)
+    assert has_form(part, QuestionKind.SUMMARY, [quote], [passage(1, "Report", said)]) is is_certain

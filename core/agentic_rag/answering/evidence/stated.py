@@ -19,9 +19,11 @@ from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.shapes.extreme import asks_for_extreme, things_asked_for
 from agentic_rag.answering.shapes.forms import defines
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import all_quotes
+from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import RULE_ROW, is_row, row_spans
 from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
@@ -45,6 +47,7 @@ _SEVERAL = re.compile(r"[,;\n]| and | or ")
 _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, Subquery], bool]], ...] = (
     (lambda part, kind: asks_for_place(part.text), lambda said, part: _names_place(said, part.text)),
     (lambda part, kind: kind is QuestionKind.LIST, lambda said, part: _names_several(said, table_of(part.text))),
+    (lambda part, kind: kind is QuestionKind.SUMMARY, lambda said, part: len(sentence_spans(said)) > 1),
     (lambda part, kind: kind is QuestionKind.REASON, lambda said, part: gives_reason(said, table_of(part.text))),
     (lambda part, kind: kind is QuestionKind.DEFINITION, lambda said, part: defines(said, part.text)),
     (lambda part, kind: not _ASKS_FOR_WORD.search(part.text), lambda said, part: not _tells_of_words_alone(said)),
@@ -131,13 +134,27 @@ def has_form(
     part: Subquery, kind: QuestionKind, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> bool:
     """True when the quotes together have what a question of this kind asks for: a place, several things, a reason that
-    is one of what the question is about.
+    is one of what the question is about, and more than rows of a table of other things, where it asks for the most.
     """
     quotes = all_quotes(sentences)
     said = "\n".join(texts_of(quotes, passages))
     if kind is QuestionKind.REASON and _gives_reason_of_another(part, quotes, passages):
         return False
+    rows = [one for one in quotes if not _names_columns(one, passages)]
+    if asks_for_extreme(part.text) and all(_is_row_of_others(part, one, passages) for one in rows):
+        return False
     return all(holds(said, part) for asked, holds in _REQUIRED if asked(part, kind))
+
+
+def _is_row_of_others(part: Subquery, quote: DraftSentence, passages: Sequence[Passage]) -> bool:
+    """True for a row of a table that has the noun asked for neither itself nor in its columns or above it."""
+    passage = passages[quote.passage]
+    if not is_row(passage.chunk.text[quote.start : quote.end]):
+        return False
+    above = (*headings_above(passage, quote.start), column_names(passage, quote.start))
+    return (
+        things_asked_for(part) & ~(_mask(part, quote, passages) | mask_of(lower_text(" ".join(above)), part.terms)) != 0
+    )
 
 
 def _gives_reason_of_another(part: Subquery, quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:

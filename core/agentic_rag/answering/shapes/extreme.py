@@ -10,6 +10,7 @@ from agentic_rag.answering.evidence.expand_context import opens_in_table
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.segmented_text import Span
+from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlock, TextBlockKind
 from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
@@ -54,6 +55,7 @@ _SUPERLATIVES = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), sign, re.compile(column, re.IGNORECASE) if column else None)
     for words, sign, column in _WORDS
 )
+_WHICH = re.compile(r"which ([\w-]+)", re.IGNORECASE)
 _NUMBER = re.compile(r"[−-]?\d+(?:[.,]\d+)*")
 
 
@@ -76,7 +78,7 @@ def extreme_row(
         held = one.mask | one.above_mask
         if one.block.lead is None or weight_of(held, part.terms) < MIN_TABLE_SHARE:
             continue
-        if part.target_mask & ~held or _is_part_of_a_table(one, passages):
+        if things_asked_for(part) & ~held or _is_part_of_a_table(one, passages):
             continue
         text, ordinal = passages[one.passage].chunk.text, passages[one.passage].chunk.ordinal
         rows = _extreme_rows(text, one.block, part, asked)
@@ -102,6 +104,20 @@ def _is_part_of_a_table(one: RankedBlock, passages: Sequence[Passage]) -> bool:
     if after:
         return is_row(after[0].split("\n", 1)[0].strip())
     return one.block.end - one.block.start > LONGEST_WHOLE_TABLE
+
+
+def asks_for_extreme(question: str) -> bool:
+    """True for a question for the most or the least of something."""
+    return _asked(question) is not None
+
+
+def things_asked_for(part: Subquery) -> int:
+    """The bits of the noun that names what has the most: "which company …"."""
+    if part.target_mask:
+        return part.target_mask
+    which = _WHICH.match(part.text)
+    words = () if which is None else terms_of(which[1])
+    return sum(1 << place for place, term in enumerate(part.terms) if term.term in words)
 
 
 def _asked(question: str) -> _Extreme | None:
