@@ -35,9 +35,9 @@ class MigrationStatus:
     pending: tuple[str, ...]
 
 
-async def upgrade(database_url: str, to: str = HEAD) -> list[str]:
-    """Apply what is missing up to the revision `to`, oldest first, and return the revisions applied (empty when up to
-    date, or newer and serving this version).
+async def upgrade(database_url: str, to: str | None = None) -> list[str]:
+    """Apply what is missing up to the revision `to`, the newest if None, oldest first, and return the revisions applied
+    (empty when up to date, or newer and serving this version).
 
     Several processes may call it at once: one works, the others wait and find nothing to do. A revision is applied
     whole or not at all. Where a table is in use, one gives up after `LOCK_TIMEOUT` and is tried again; those before it
@@ -47,11 +47,12 @@ async def upgrade(database_url: str, to: str = HEAD) -> list[str]:
     """
     async with _connected(database_url) as connection:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
-        before = await _status(connection, to)
+        last = HEAD if to is None else to
+        before = await _status(connection, last)
         await prepare_database(connection)
         if not before.pending:
             return []
-        await _apply(connection, _plain(database_url), to)
+        await _apply(connection, _plain(database_url), last)
         return list(before.pending)
 
 

@@ -238,7 +238,8 @@ async def test_a_flood_of_messages_ends_the_socket_of_a_caller_as_well() -> None
         said = await flooding.ends()
         patient.writer.close()
 
-    assert said[2:4] == struct.pack(">H", 1013)
+    # What the server has not read when it closes may reset the line, and with it what it said.
+    assert said[2:4] in (struct.pack(">H", 1013), b"")
     assert door.refused == {"socket_rate": 1}
 
 

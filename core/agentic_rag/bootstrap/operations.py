@@ -140,7 +140,7 @@ class OperationsParts(WebParts):
     def backup_database(self) -> PostgresBackup:
         """The database as backups see it: the login that migrates reads and writes it."""
 
-        async def migrate(to: str) -> object:
+        async def migrate(to: str | None) -> object:
             from agentic_rag_migrations.upgrade import upgrade
 
             return await upgrade(self.settings.stores.migrating_url, to)

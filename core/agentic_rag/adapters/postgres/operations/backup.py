@@ -131,7 +131,7 @@ class PostgresBackup:
     order that satisfies foreign keys.
     """
 
-    def __init__(self, dsn: str, tables: Sequence[str], migrate: Callable[[str], Awaitable[object]]) -> None:
+    def __init__(self, dsn: str, tables: Sequence[str], migrate: Callable[[str | None], Awaitable[object]]) -> None:
         self._dsn = dsn
         self._all_tables = tuple(tables)
         self._tables = tuple(name for name in tables if name not in NOT_IN_A_BACKUP)
@@ -213,7 +213,7 @@ class PostgresBackup:
 
     async def finish(self) -> None:
         """Bring the schema to the newest revision. Errors: those of migrations."""
-        await self._migrate("head")
+        await self._migrate(None)
 
     async def _require_schema(self, schema: str) -> None:
         async with self._connect(None) as connection:
