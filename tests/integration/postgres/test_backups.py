@@ -32,7 +32,7 @@ FROM generate_series(1, 2)
 ORGANISATION = "INSERT INTO rag_organizations (org_id, name) VALUES (gen_random_uuid(), 'acme')"
 
 
-async def never(_: str) -> None:
+async def never(_: str | None) -> None:
     raise AssertionError("nothing is migrated")
 
 
