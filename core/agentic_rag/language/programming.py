@@ -94,9 +94,9 @@ MAX_LINES_ABOVE = 200
 """How far up the names are sought that a setting stands under."""
 
 
-def name_set(text: str, line: int) -> str | None:
-    """The name that the line which begins at an offset gives a plain value; None where it gives none."""
-    found = _SETTING.match(text, line)
+def name_set(text: str, at: int) -> str | None:
+    """The name that the line which holds an offset gives a plain value; None where it gives none."""
+    found = _SETTING.match(text, text.rfind("\n", 0, at) + 1)
     return None if found is None else found["name"]
 
 

@@ -6,7 +6,7 @@ from agentic_rag.answering.extraction.segmented_text import SegmentedText
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.term_matching import find_hits, mask_of, weigh_terms
 from agentic_rag.answering.extraction.text_blocks import TextBlockKind, find_blocks
-from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.extraction.text_units import UnitKind, stands_among_labels
 from agentic_rag.answering.plan import AnswerType
 
 TEXT = "# Limits\n\nCrew transfer stops at 1.5 m. The master decides.\n\nYou must bring:\n\n- a life jacket\n- boots"
@@ -170,3 +170,9 @@ def test_a_setting_whose_value_the_question_has_is_a_unit() -> None:
     part = build_subquery("Who was the winner, Ann Lee or Bob Ray?", AnswerType.PERSON, {})
     units = PartUnits(part, 0, [passage(0, "Chess", text)]).all_units()
     assert {text[one.start : one.end] for one in units} == {"Winner: Ann Lee", "Loser: Bob Ray"}
+
+
+def test_a_label_is_not_beside_itself() -> None:
+    alone, two = "The desk\nFee: £0.60", "The desk\nFee: £0.60\nDeposit: £5"
+    assert not stands_among_labels(alone, alone.index("Fee"), len(alone))
+    assert stands_among_labels(two, two.index("Deposit"), len(two))

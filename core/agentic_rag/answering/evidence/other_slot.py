@@ -6,7 +6,7 @@ what was.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
@@ -25,7 +25,7 @@ from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import Subquery, column_names
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
-from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import join_masks, lower_text, mask_of, weight_of
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.siblings.asked_words import SHORTEST, AskedWord, says_how, whole_sentences, words_of
 from agentic_rag.answering.verification.citations import all_quotes
@@ -163,7 +163,7 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
     masks = {one.mask for one in about}
     if part.answer_type not in VALUES or not 1 <= len(masks) <= _MOST_THINGS + (table is None):
         return False
-    wanted = _joined(masks)
+    wanted = join_masks(masks)
     found = False
     for said, lacked in _sentences_of(part, wanted, sentences, passages):
         if not lacked and states_answer(said, part.answer_type, part.text):
@@ -295,11 +295,3 @@ def _is_sibling(compound: AskedWord, word: AskedWord, lacked: int) -> bool:
     if word.mask & lacked or not word.text[0].isupper() or min(len(one), len(other)) - end < SHORTEST:
         return False
     return end >= _SHORTEST_NOUN and _DERIVED.fullmatch(one[-end:]) is None
-
-
-def _joined(masks: Iterable[int]) -> int:
-    """All bits that one of them has."""
-    wanted = 0
-    for one in masks:
-        wanted |= one
-    return wanted

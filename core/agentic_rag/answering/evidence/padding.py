@@ -53,7 +53,7 @@ def _without_other_settings(
     held: dict[int, tuple[float, str]] = {}
     for at, one in enumerate(sentences):
         text = passages[one.passage].chunk.text
-        name = name_set(text, text.rfind("\n", 0, one.start) + 1)
+        name = name_set(text, one.start)
         if name is not None:
             said = " ".join((*names_above(text, one.start), text[one.start : one.end]))
             held[at] = (weight_of(mask_of(lower_text(said), part.terms), part.terms), name)

@@ -203,7 +203,7 @@ def tells_of_the_one(
     match = None if table_of(part.text) is not None else _ONE_OF_SEVERAL.match(part.text)
     if match is None:
         return True
-    mark, noun = (_bits(part, match[name]) for name in ("mark", "noun"))
+    mark, noun = (part.bits_of(terms_of(match[name])) for name in ("mark", "noun"))
     if not mark or not ASKING_WORDS.isdisjoint(terms_of(match["mark"])):
         return True
     quotes = all_quotes(sentences)
@@ -217,12 +217,6 @@ def tells_of_the_one(
         above = (*headings_above(passage, one.start), column_names(passage, one.start))
         around += (*above, text_before(passage, one))
     return bool(mark & (own | mask_of(lower_text("\n".join(around)), part.terms)))
-
-
-def _bits(part: Subquery, word: str) -> int:
-    """The bits of a word of the question."""
-    terms = terms_of(word)
-    return sum(1 << place for place, term in enumerate(part.terms) if term.term in terms)
 
 
 def text_before(passage: Passage, quote: DraftSentence) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.answer_type_match import states_answer
@@ -46,6 +46,10 @@ class Subquery:
     target_mask: int = 0
     earlier_names: tuple[str, ...] = ()
     """Names that an earlier part found, lower case: evidence for this one must name one of them."""
+
+    def bits_of(self, words: Collection[str]) -> int:
+        """The bits of the terms among these words."""
+        return sum(1 << place for place, term in enumerate(self.terms) if term.term in words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import holds_phrase, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind, label_start
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.documents.front_matter import front_matter_end
 from agentic_rag.language.programming import name_set, names_above
 from agentic_rag.language.tables import CELL_SEPARATOR, is_row, split_cells
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
@@ -303,9 +302,9 @@ class PartUnits:
             start, kind, last = label, UnitKind.LABELLED, place + 1
             end = spans[last][1]
         is_quotable = kind in QUOTABLE or kind is UnitKind.LEAD_IN
-        if not is_quotable or (start < front_matter_end(text) and _is_said(part, text[start:end])):
+        if not is_quotable or (start < reading.front_matter_end and _is_said(part, text[start:end])):
             return None
-        name = name_set(text, text.rfind("\n", 0, start) + 1)
+        name = name_set(text, start)
         around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
         if part.earlier_names and not _names_one_of(part.earlier_names, read, around, paragraph.heading):
             return None

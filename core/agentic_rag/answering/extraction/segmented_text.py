@@ -25,6 +25,7 @@ from agentic_rag.answering.extraction.text_units import (
     split_section_lines,
     stands_among_labels,
 )
+from agentic_rag.documents.front_matter import front_matter_end
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import CELL_SEPARATOR, row_spans
 from agentic_rag.language.words.word_tables import table_of
@@ -60,13 +61,25 @@ Span = tuple[int, int]
 class SegmentedText:
     """A chunk's text in lower case (same offsets), the ends of its paragraphs, and on demand its sentences."""
 
-    __slots__ = ("_asked", "_front", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
+    __slots__ = (
+        "_asked",
+        "_front",
+        "_kinds",
+        "_sentences",
+        "_starts",
+        "cut_off",
+        "ends",
+        "front_matter_end",
+        "low",
+        "text",
+    )
 
     def __init__(self, text: str, cut_off: bool) -> None:
         self.text = text
         self.cut_off = cut_off
         self.low = lower_text(text)
         self.ends = _paragraph_ends(text)
+        self.front_matter_end = front_matter_end(text)
         self._sentences: dict[Span, list[Span]] = {}
         self._starts: dict[Span, list[int]] = {}
         self._kinds: dict[Span, UnitKind] = {}

@@ -133,6 +133,14 @@ def mask_of(low: str, terms: Sequence[QuestionTerm]) -> int:
     return mask
 
 
+def join_masks(masks: Iterable[int]) -> int:
+    """All bits that one of them has."""
+    joined = 0
+    for one in masks:
+        joined |= one
+    return joined
+
+
 def holds_phrase(text: str, phrase: str) -> bool:
     """Whether a phrase stands in a text as whole words, both in lower case; an empty one never does. Each phrase is
     another one: a pattern would be compiled anew.

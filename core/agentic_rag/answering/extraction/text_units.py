@@ -199,8 +199,8 @@ def stands_among_labels(text: str, start: int, end: int) -> bool:
     if not _has_value(text, line):
         return False
     above = text.rfind("\n", 0, max(0, line - 1)) + 1
-    below = end + 1 if text[end : end + 1] == "\n" else len(text)
-    return (line > 0 and _stands_alone(text, above)) or _stands_alone(text, below)
+    has_below = text[end : end + 1] == "\n"
+    return (line > 0 and _stands_alone(text, above)) or (has_below and _stands_alone(text, end + 1))
 
 
 def _has_value(text: str, line: int) -> bool:

@@ -116,8 +116,7 @@ def things_asked_for(part: Subquery) -> int:
     if part.target_mask:
         return part.target_mask
     which = _WHICH.match(part.text)
-    words = () if which is None else terms_of(which[1])
-    return sum(1 << place for place, term in enumerate(part.terms) if term.term in words)
+    return 0 if which is None else part.bits_of(terms_of(which[1]))
 
 
 def _asked(question: str) -> _Extreme | None:

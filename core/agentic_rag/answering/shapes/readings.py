@@ -7,7 +7,7 @@ and no conflict, which is about one subject.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -63,7 +63,7 @@ def find_readings(
     """
     if kind not in _KINDS or part.literals or not part.terms or table_of(part.text) is not None:
         return ()
-    if len(part.terms) - _bits(part, ASKING_WORDS).bit_count() > MOST_TERMS:
+    if len(part.terms) - part.bits_of(ASKING_WORDS).bit_count() > MOST_TERMS:
         return ()
     things = _named_things(part, passages) if part.name_mask else {}
     found = _readings(part, held, passages, excluded, things)
@@ -71,10 +71,6 @@ def find_readings(
     if len(found) < 2 or any(one.subject <= common for one in found):
         return ()
     return tuple(_sentence(one.unit, passages) for one in found[:MOST_READINGS])
-
-
-def _bits(part: Subquery, words: Container[str]) -> int:
-    return sum(1 << at for at, term in enumerate(part.terms) if term.term in words)
 
 
 def _readings(
@@ -90,8 +86,8 @@ def _readings(
     units = [unit for unit in held.all_units() if unit.kind in _UNITS]
     if not units:
         return []
-    unsaid = (part.target_mask | _bits(part, CATEGORY_NOUNS)) & ~(units[0].mask | units[0].context_mask)
-    asked = (1 << len(part.terms)) - 1 & ~_bits(part, ASKING_WORDS) & ~unsaid or units[0].mask
+    unsaid = (part.target_mask | part.bits_of(CATEGORY_NOUNS)) & ~(units[0].mask | units[0].context_mask)
+    asked = (1 << len(part.terms)) - 1 & ~part.bits_of(ASKING_WORDS) & ~unsaid or units[0].mask
     said = frozenset(terms_of(part.text)) | _GENERIC
     found: list[_Reading] = []
     for unit in units:

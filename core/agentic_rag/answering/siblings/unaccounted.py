@@ -22,7 +22,7 @@ from agentic_rag.answering.extraction.candidate_units import (
 )
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
-from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import join_masks, lower_text, mask_of, weight_of
 from agentic_rag.answering.siblings.asked_words import SHORTEST, AskedWord, says_how, words_of
 from agentic_rag.answering.siblings.labels import entry_above, sibling_labels
 from agentic_rag.answering.verification.citations import all_quotes
@@ -107,9 +107,7 @@ def _answering(
     if part.answer_type in VALUES:
         said = [one for one in said if states_answer(one.text, part.answer_type, part.text, one.columns)]
     said = [one for one in said if one.held & part.target_mask] or said
-    about = 0
-    for word in asked:
-        about |= 0 if says_how(word.low, table) else word.mask
+    about = join_masks(word.mask for word in asked if not says_how(word.low, table))
     return max(said, key=lambda one: weight_of(one.held & about, part.terms), default=None)
 
 
@@ -158,9 +156,7 @@ def _known_as_others(
     """The bits of the lacked words that a label has whose words are all in the question, where what is quoted has those
     of one beside it.
     """
-    bits = 0
-    for word in lacked:
-        bits |= word.mask
+    bits = join_masks(word.mask for word in lacked)
     question = _stems(part.text, table)
     known = 0
     for labels in sibling_labels(passages, table):
