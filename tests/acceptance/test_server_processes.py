@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx2
@@ -75,7 +76,15 @@ class Servers:
 
 
 def _metric_files(pid: int) -> list[str]:
-    opened = [os.readlink(one) for one in Path(f"/proc/{pid}/fd").iterdir() if one.is_symlink()]
+    """The files of figures that a process has open; none of one that ends while it is looked at."""
+    opened: list[str] = []
+    try:
+        for one in Path(f"/proc/{pid}/fd").iterdir():
+            # A file may be closed between the two looks.
+            with suppress(FileNotFoundError):
+                opened.append(os.readlink(one))
+    except (FileNotFoundError, ProcessLookupError):
+        return []
     return [one for one in opened if "agentic-rag-metrics" in one]
 
 
