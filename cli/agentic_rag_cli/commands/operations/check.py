@@ -5,12 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from threading import Thread
 
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli.exits import PRODUCT_ERRORS
 
 ANSWER_SECONDS = 5
+"""For one answer of a server."""
+CHECK_SECONDS = 4.0 * ANSWER_SECONDS
+"""For a check, whatever it waits for."""
+SILENT = ("TIMEOUT", "MACHINE_BUSY")
+"""Codes of checks that did not end."""
+_SERVERS = "See the logs of the servers."
+_ENDING_SECONDS = 1.0
+"""For what a check that is given up still has to close."""
 _BUSY = 2
 """Processes that run or wait to, by core, from which on a check that does not end says nothing of the servers."""
 
@@ -38,22 +48,57 @@ def failure(name: str, code: str, detail: str, remedy: str) -> Check:
     return Check(name, FAILED, detail, code, remedy)
 
 
-async def attempt(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
-    """A check that may raise errors of the product, or not end."""
+async def attempt(name: str, check: Callable[[], Awaitable[Check]], remedy: str = _SERVERS) -> Check:
+    """A check that may raise errors of the product, or not end: `remedy` is what is to be done then."""
+
+    async def one() -> list[Check]:
+        return [await check()]
+
+    (found,) = await attempt_all(name, one, remedy)
+    return found
+
+
+async def attempt_all(name: str, check: Callable[[], Awaitable[list[Check]]], remedy: str = _SERVERS) -> list[Check]:
+    """As `attempt`, of what finds several things."""
+    running = asyncio.ensure_future(check())
+    await asyncio.wait({running}, timeout=CHECK_SECONDS)
+    if not running.done():
+        running.cancel()
+        # What it has to close may hang on the same server.
+        await asyncio.wait({running}, timeout=_ENDING_SECONDS)
+        return [judge_silence(name, os.getloadavg()[0], os.cpu_count() or 1, remedy)]
     try:
-        return await asyncio.wait_for(check(), 4 * ANSWER_SECONDS)
+        return running.result()
     except PRODUCT_ERRORS as error:
-        return failure(name, error.code, getattr(error, "reason", "") or "refused", error.message)
-    except TimeoutError:
-        return judge_silence(name, os.getloadavg()[0], os.cpu_count() or 1)
+        return [failure(name, error.code, getattr(error, "reason", "") or "refused", error.message)]
 
 
-def judge_silence(name: str, load: float, cores: int) -> Check:
+async def attempt_aside(name: str, look: Callable[[], Check], remedy: str) -> Check:
+    """As `attempt`, of a look that blocks its thread: nobody waits for that of one which hangs (a disk of a server that
+    is away), not the end of the process either.
+    """
+    found: Future[Check] = Future()
+    found.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            found.set_result(look())
+        except Exception as error:  # noqa: BLE001 - whoever waits for the look gets it
+            found.set_exception(error)
+
+    async def told() -> Check:
+        return await asyncio.wrap_future(found)
+
+    Thread(target=run, name=f"doctor: {name}", daemon=True).start()
+    return await attempt(name, told, remedy)
+
+
+def judge_silence(name: str, load: float, cores: int, remedy: str = _SERVERS) -> Check:
     """What a check means that did not end: of servers that answered before, on a machine with more to do than cores, it
     says nothing.
     """
-    seconds = 4 * ANSWER_SECONDS
+    silence = f"no answer within {CHECK_SECONDS:g} s"
     if load <= _BUSY * cores:
-        return failure(name, "TIMEOUT", f"no answer within {seconds} s", "See the logs of the servers.")
-    told = f"no answer within {seconds} s from a machine with a load of {load:.0f} on {format_count(cores, 'core')}"
+        return failure(name, "TIMEOUT", silence, remedy)
+    told = f"{silence} from a machine with a load of {load:.0f} on {format_count(cores, 'core')}"
     return Check(name, DEGRADED, told, "MACHINE_BUSY", "Run `rag doctor` again when the machine has less to do.")

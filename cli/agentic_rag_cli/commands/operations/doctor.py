@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -24,9 +25,12 @@ from agentic_rag_cli.commands.operations.check import (
     DEGRADED,
     FAILED,
     OK,
+    SILENT,
     SKIPPED,
     Check,
     attempt,
+    attempt_all,
+    attempt_aside,
     failure,
     ok,
 )
@@ -51,6 +55,13 @@ _LEAST_NEO4J = 5
 _CLOCKS_APART = timedelta(seconds=5)
 """A time service keeps machines within a tenth of a second; a busy machine answers later than that."""
 
+_DISKS = "See whether the disks of AGENTIC_RAG_HOME and of the originals answer (a network disk whose server is away)."
+_PORT = "See what listens on the port of the server: it takes connections and does not answer."
+_DATABASE = (
+    "See the server's log and its disk; where `synchronous_standby_names` is set, whether a standby takes the writes."
+)
+_CLOSING_SECONDS = 1.0
+
 _VECTOR = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
        (SELECT default_version FROM pg_available_extensions WHERE name = 'vector') AS available
@@ -73,7 +84,13 @@ def _log_unless_cut_off(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -
 
 
 async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> list[Check]:
-    checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
+    skipped = Check("system", SKIPPED, "mend the failed checks first")
+    checks = [check_python(), await attempt_aside("home", partial(check_home, settings), _DISKS)]
+    if checks[-1].code in SILENT:
+        # Models and embedded servers lie there: whoever looks for them hangs too.
+        return [*checks, skipped]
+    checks.append(await attempt_aside("port", partial(check_port, settings), _PORT))
+    checks.append(await attempt("embedder", partial(check_embedder, settings)))
     if settings.models.embedder != "deterministic":
         checks.append(check_reader(settings))
     if settings.warnings:
@@ -85,23 +102,30 @@ async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> li
     database_url, found = postgres_address(settings, running)
     checks += found
     if database_url:
-        checks += await check_postgres(settings.stores.owner_database_url or database_url)
+        owned = settings.stores.owner_database_url or database_url
+        checks += await attempt_all("postgres", partial(check_postgres, owned))
     if database_url and settings.stores.database_read_url:
         from agentic_rag_cli.commands.operations.replica_check import check_replica
 
-        checks.append(await check_replica(_plain(settings.stores.database_read_url), _plain(database_url)))
+        addresses = _plain(settings.stores.database_read_url), _plain(database_url)
+        checks.append(await _unneeded("replica", partial(check_replica, *addresses)))
     redis_url, found = redis_address(settings, running)
     checks += found
     if redis_url:
-        checks.append(await check_redis(redis_url))
+        checks.append(await attempt("redis", partial(check_redis, redis_url)))
     if settings.stores.neo4j is not None:
-        checks.append(await check_neo4j(settings.stores.neo4j))
+        checks.append(await _unneeded("neo4j", partial(check_neo4j, settings.stores.neo4j)))
     reachable = all(check.status in (OK, DEGRADED) for check in checks if check.name not in ("port", "python", "home"))
     if database_url and redis_url:
         reached = settings.change(stores={"database_url": database_url, "redis_url": redis_url})
-        skipped = [Check("system", SKIPPED, "mend the failed checks first")]
-        checks += await check_system(wiring, reached) if reachable else skipped
+        checks += await check_system(wiring, reached) if reachable else [skipped]
     return checks
+
+
+async def _unneeded(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
+    """As `attempt`, of a server without which questions are answered."""
+    found = await attempt(name, check)
+    return replace(found, status=DEGRADED) if found.status == FAILED else found
 
 
 def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
@@ -196,17 +220,25 @@ async def check_postgres(database_url: str) -> list[Check]:
     import asyncpg
 
     try:
-        connection = await asyncpg.connect(_plain(database_url), timeout=ANSWER_SECONDS)
+        connection = await asyncpg.connect(_plain(database_url), timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS)
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         remedy = "Start the server, correct DATABASE_URL, or unset it to use the embedded server."
         return [failure("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
     try:
-        checks = [await try_postgres(connection) or _check_version(connection), await _check_vector(connection)]
-        before, there = datetime.now(UTC), await connection.fetchval("SELECT clock_timestamp()")
-        checks.append(judge_clock(before, there, datetime.now(UTC)))
+        checks = await _look_into(connection)
+    except TimeoutError:
+        told = f"takes connections, and gives no answer within {ANSWER_SECONDS} s to what is asked on one"
+        return [failure("postgres", "TIMEOUT", told, _DATABASE)]
     finally:
-        await connection.close()
+        with suppress(OSError, TimeoutError, asyncpg.InterfaceError):
+            await connection.close(timeout=_CLOSING_SECONDS)
     return [*checks, await attempt("migrations", lambda: _migrations(database_url))]
+
+
+async def _look_into(connection: asyncpg.Connection) -> list[Check]:
+    checks = [await try_postgres(connection) or _check_version(connection), await _check_vector(connection)]
+    before, there = datetime.now(UTC), await connection.fetchval("SELECT clock_timestamp()")
+    return [*checks, judge_clock(before, cast("datetime", there), datetime.now(UTC))]
 
 
 def judge_clock(before: datetime, there: datetime, after: datetime) -> Check:

@@ -34,9 +34,9 @@ _WRITE = "SELECT current_setting('transaction_read_only'), pg_logical_emit_messa
 
 def check_home(settings: Settings, least_free: int = LEAST_FREE) -> Check:
     """AGENTIC_RAG_HOME takes a file, or can be created, and the disks below it and of the blobs have space."""
-    home = settings.stores.state_home
-    place = _existing(home)
+    home = place = settings.stores.state_home
     try:
+        place = _existing(home)
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(bytes(_PROBE_BYTES))
             file.flush()
@@ -51,7 +51,11 @@ def check_home(settings: Settings, least_free: int = LEAST_FREE) -> Check:
             "Set AGENTIC_RAG_HOME to a folder that you may write.",
         )
     for one in storage_places(settings):
-        free = shutil.disk_usage(_existing(one)).free
+        try:
+            free = shutil.disk_usage(_existing(one)).free
+        except OSError as error:
+            remedy = "See whether its disk is there and lets you look (findmnt, ls)."
+            return failure("home", "EMBEDDED_HOME_UNUSABLE", f"{one} cannot be looked at: {error.strerror}", remedy)
         if free < least_free:
             return _full(one, free, least_free)
     return ok("home", str(home) if place == home else f"{home} (will be made)")
