@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # The image of server, worker, migration and every other command: docker build -t agentic-rag .
-# The base is pinned by version; pin it by digest in your registry (the digest was not known where this file was written).
+# The base is pinned by version; `python -m scripts.pin_images` pins it by digest (no registry could be asked where this file was written).
 ARG PYTHON=python:3.12.12-slim-bookworm
 
 FROM ${PYTHON} AS build
