@@ -209,6 +209,11 @@ async def test_the_master_key_is_rotated_while_organisations_ask(settings: Setti
         answers = await asyncio.gather(*asked)
     async with running(settings.change(models={"master_keys": second})) as product:
         last = await replace(tenant, http=product.http).ask(workspace, QUESTION)
+        kept = await product.container.provider_keys.look_into()
+    async with running(settings) as product:
+        lost = await product.container.provider_keys.look_into()
 
+    assert (kept.opened, kept.refused) == (1, ())
+    assert (lost.opened, [one.code for one in lost.refused]) == (0, ["MASTER_KEY_MISSING"])
     assert (rotated.rewrapped, rotated.unreadable) == (1, 0)
     assert [answer["degraded"] for answer in (*answers, last)] == [[]] * 9

@@ -32,6 +32,7 @@ from agentic_rag.embedded.redis import EmbeddedRedis
 from agentic_rag.embedded.state import FileLock
 from agentic_rag.jobs.workers import WorkerCensus, WorkerIdentity, WorkerRecord
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.models.providers.manage_keys import KeysAtRest
 from agentic_rag.settings import Settings, variables
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
@@ -48,7 +49,7 @@ from agentic_rag_cli.commands.operations.doctor import (
 )
 from agentic_rag_cli.commands.operations.embedded_servers import find_server
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_blobs, try_redis
-from agentic_rag_cli.commands.operations.system_check import judge_workers, tell_workers
+from agentic_rag_cli.commands.operations.system_check import judge_keys, judge_workers, tell_workers
 
 
 def test_config_shows_every_variable_and_masks_secrets() -> None:
@@ -159,6 +160,16 @@ def test_that_no_worker_runs_is_a_finding_where_the_last_one_died(has_ended: boo
 
     assert judge_workers(False, [worker], seen_at + timedelta(minutes=1)).code == code
     assert judge_workers(False, [], seen_at).code is None
+
+
+def test_stored_keys_that_do_not_open_are_told_with_their_remedy() -> None:
+    lost = Misconfigured("Add the master key 'old'.", code="MASTER_KEY_MISSING")
+
+    well, found = judge_keys(KeysAtRest(1, ())), judge_keys(KeysAtRest(1, (lost, lost)))
+
+    assert (well.status, well.detail) == ("ok", "1 stored key of providers and sources")
+    assert (found.status, found.code, found.remedy) == ("degraded", "MASTER_KEY_MISSING", "Add the master key 'old'.")
+    assert found.detail == "2 of 3 stored keys cannot be opened"
 
 
 def test_a_python_that_is_not_supported_is_named() -> None:

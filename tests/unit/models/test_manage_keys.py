@@ -117,6 +117,24 @@ async def test_keys_are_read_and_stored_while_a_rotation_is_under_way() -> None:
     assert await world.opened(late, {"new": NEW}) == [CANARY]
 
 
+async def test_a_look_tells_which_stored_keys_this_process_cannot_open_and_changes_none() -> None:
+    world, both = World(), {"new": NEW, "old": OLD}
+    for masters in ({"old": OLD}, {"new": NEW}):
+        await world.keys(masters).set(uuid4(), given_key(), "ada")
+    before = repr(world.store.organisations)
+
+    whole = await world.keys(both).look_into()
+    lost = await world.keys({"new": NEW}).look_into()
+    another = await world.keys({"new": NEW, "old": NEW}).look_into()
+    none = await world.keys({}).look_into()
+
+    assert (whole.opened, whole.refused) == (2, ())
+    assert (lost.opened, [one.code for one in lost.refused]) == (1, ["MASTER_KEY_MISSING"])
+    assert (another.opened, [one.code for one in another.refused]) == (1, ["PROVIDER_KEY_UNREADABLE"])
+    assert (none.opened, [one.code for one in none.refused]) == (0, ["MASTER_KEY_MISSING"] * 2)
+    assert repr(world.store.organisations) == before
+
+
 async def test_a_key_that_cannot_be_opened_does_not_stop_the_others() -> None:
     world, spoilt, sound = World(), uuid4(), uuid4()
     await world.keys({"old": NEW}).set(spoilt, given_key(), "ada")

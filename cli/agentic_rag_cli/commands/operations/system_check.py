@@ -15,6 +15,7 @@ from agentic_rag_cli.wiring import Wiring
 
 if TYPE_CHECKING:
     from agentic_rag.jobs.workers import WorkerRecord
+    from agentic_rag.models.providers.manage_keys import KeysAtRest
 
 
 async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
@@ -31,8 +32,24 @@ async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
             await try_blobs(system.container)
         return ok("blobs", "the blob store takes writes")
 
+    async def look_at_keys() -> Check:
+        async with wiring.system(settings) as system:
+            return judge_keys(await system.container.provider_keys.look_into())
+
     started = await attempt("system", look_at_workers)
-    return [started] if started.status == FAILED else [started, await attempt("blobs", look_at_blobs)]
+    if started.status == FAILED:
+        return [started]
+    return [started, await attempt("blobs", look_at_blobs), await attempt("keys", look_at_keys)]
+
+
+def judge_keys(found: KeysAtRest) -> Check:
+    """What is said of stored keys: those that do not open stop the organisations that they are of."""
+    stored = found.opened + len(found.refused)
+    if not found.refused:
+        return ok("keys", f"{format_count(stored, 'stored key')} of providers and sources")
+    first = found.refused[0]
+    told = f"{len(found.refused)} of {format_count(stored, 'stored key')} cannot be opened"
+    return Check("keys", DEGRADED, told, first.code, first.message)
 
 
 def judge_workers(leads: bool, workers: Sequence[WorkerRecord], silent_since: datetime) -> Check:

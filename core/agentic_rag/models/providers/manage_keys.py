@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import MissingProviderKey, Permanent
+from agentic_rag.kernel.errors import Misconfigured, MissingProviderKey, Permanent
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.providers.ports import KeyVault, MasterKeyUsage
 from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey, validate_key
@@ -23,6 +23,16 @@ class RotationReport:
     active: str
     rewrapped: int
     unreadable: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeysAtRest:
+    """Stored keys, of providers and of sources: how many open with the master keys of this process, and why others do
+    not, each an error of `KeyVault`.
+    """
+
+    opened: int
+    refused: tuple[Misconfigured | Permanent, ...]
 
 
 class ManageProviderKeys:
@@ -114,6 +124,22 @@ class ManageProviderKeys:
                             await self._audit(transaction, AuditAction.ROTATE_MASTER_KEY, owner, actor)
         self._telemetry.event("rag_master_key_rotated", rewrapped=rewrapped, unreadable=unreadable)
         return RotationReport(active, rewrapped, unreadable)
+
+    async def look_into(self) -> KeysAtRest:
+        """Whether the stored keys of every organisation open here. No key is decrypted: only what wraps it."""
+        opened, refused = 0, list[Misconfigured | Permanent]()
+        # Every envelope has another master key than one without a name.
+        for org_id in await self._homes.organisations_to_rewrap(""):
+            async with self._database.transaction(org_id) as transaction:
+                for store in (transaction.providers, transaction.sources):
+                    for owner, sealed in (await store.envelopes()).items():
+                        try:
+                            self._vault.rewrap(org_id, owner, sealed)
+                        except (Misconfigured, Permanent) as error:
+                            refused.append(error)
+                        else:
+                            opened += 1
+        return KeysAtRest(opened, tuple(refused))
 
     async def _audit(self, transaction: Transaction, action: AuditAction, owner: str, actor: str) -> None:
         await audit(transaction, self._telemetry, action, None, owner, actor)
