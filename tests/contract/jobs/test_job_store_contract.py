@@ -9,6 +9,7 @@ import pytest
 from tests.builders import new_document
 from tests.contract.backends import Backend
 
+from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, Lease, NewJob, QueueName, Retry
 from agentic_rag.jobs.ports import JobBoard, JobStore
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, Retryable
@@ -343,9 +344,13 @@ async def test_documents_are_counted_over_all_organisations(adapter: Backend) ->
         async with adapter.database.transaction(workspace.org_id) as transaction:
             await transaction.documents.register(workspace, new_document(workspace, "one.md"))
         after, lag = await board.corpus_counts()
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.publisher.erase(workspace, document_id_for(workspace, "one.md"))
+        erased, _ = await board.corpus_counts()
 
     assert after["PENDING"] - before.get("PENDING", 0) == 1
     assert lag >= 0
+    assert sum(erased.values()) == sum(before.values())
 
 
 async def test_one_board_leads_until_it_closes(adapter: Backend) -> None:

@@ -12,6 +12,8 @@ from tests.memory_store.telemetry import RecordingTelemetry
 from tests.waiting import eventually
 
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
+from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
@@ -213,6 +215,49 @@ async def test_the_gauge_falls_to_zero_and_a_former_leader_exports_none() -> Non
     dispatcher.stop()
     await running
     assert telemetry.gauges == {}
+
+
+class Everything(Counted):
+    """Has something of each thing that the leader counts, until it `is_at_rest`."""
+
+    is_at_rest = False
+
+    async def counts(self) -> dict[tuple[JobState, JobKind], int]:
+        return {} if self.is_at_rest else {(state, JobKind.INGEST): 3 for state in (JobState.QUEUED, JobState.DEAD)}
+
+    async def oldest_waits(self) -> dict[JobKind, float]:
+        return {} if self.is_at_rest else {JobKind.INGEST: 7.5}
+
+    async def corpus_counts(self) -> tuple[dict[str, int], int]:
+        return ({}, 0) if self.is_at_rest else ({one.value: 2 for one in DocumentStatus}, 4)
+
+    async def budget_shares(self) -> dict[tuple[str, str], float]:
+        return {} if self.is_at_rest else {("organisation", "day_usd"): 0.9, ("workspace", "day_pages"): 0.1}
+
+    async def workers(self) -> list[WorkerRecord]:
+        now = SystemClock().now()
+        return (
+            [] if self.is_at_rest else [WorkerRecord(WORKER, now, now - timedelta(hours=ago), None) for ago in (0, 1)]
+        )
+
+
+async def test_every_gauge_of_the_leader_rises_and_falls_back_to_zero() -> None:
+    """Those of all processes tell what a process is as long as it lives."""
+    of_processes = {"rag_build_info"}
+    store, telemetry = MemoryStore(SystemClock()), RecordingTelemetry()
+    board, timings = Everything(store), WorkerTimings(counts=0, corpus=0)
+    upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
+
+    await dispatcher.step()
+    raised = dict(telemetry.gauges)
+    board.is_at_rest = True
+    await dispatcher.step()
+
+    gauges = {one.name for one in METRICS if one.kind is MetricKind.GAUGE}
+    assert {name for name, _ in raised} == gauges - of_processes
+    assert all(raised.values()), raised
+    assert telemetry.gauges == dict.fromkeys(raised, 0)
 
 
 class Blinking(Counted):
