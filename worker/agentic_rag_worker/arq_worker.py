@@ -57,6 +57,7 @@ class DeadPayloadRecorder:
         is_new = await self._store.keep(found)
         self._telemetry.event(
             "rag_job_message_dropped",
+            level="warning",
             queue=found.queue,
             code=found.code,
             message=found.reason,
@@ -69,7 +70,9 @@ class DeadPayloadRecorder:
         try:
             await self._queue.mirror_payload(found)
         except DependencyUnavailable as outage:
-            self._telemetry.event("rag_dead_letter_not_mirrored", payload_id=str(found.payload_id), code=outage.code)
+            self._telemetry.event(
+                "rag_dead_letter_not_mirrored", level="warning", payload_id=str(found.payload_id), code=outage.code
+            )
 
 
 class QueueConsumer:
@@ -140,7 +143,7 @@ class QueueConsumer:
             await self._run(decode(message))
         except AgenticRagError as error:
             # Nothing was leased: the job is still QUEUED, and the dispatcher offers it again.
-            self._telemetry.event("rag_job_not_leased", queue=self._key, code=error.code)
+            self._telemetry.event("rag_job_not_leased", level="warning", queue=self._key, code=error.code)
         finally:
             # Not cancelled: redis-py loses a connection whose command a cancellation meets.
             ended.set()

@@ -135,7 +135,9 @@ class Heartbeat:
             # Two more renewals are tried before the lease lapses, and more after it: the leader that lost the database
             # too expires nothing before workers had time to renew.
             watch.saw_outage = True
-            self._telemetry.event("rag_lease_renewal_failed", job_id=str(watch.lease.job.job_id), code=error.code)
+            self._telemetry.event(
+                "rag_lease_renewal_failed", level="warning", job_id=str(watch.lease.job.job_id), code=error.code
+            )
             return
         # A job that has just finished has no lease either; it is no longer watched.
         with self._lock:

@@ -19,7 +19,7 @@ class OutageLog:
         """Tell it, unless the same was told and has not ended since."""
         if code != self._code:
             self._code = code
-            self._telemetry.event(self._began, **self._fields, code=code, message=message)
+            self._telemetry.event(self._began, level="warning", **self._fields, code=code, message=message)
 
     def end(self) -> None:
         """Tell its end, if one lasts."""

@@ -271,6 +271,7 @@ class JobRunner:
         self._telemetry.count("rag_job_failures_total", kind=kind, code=error.code)
         self._telemetry.event(
             "rag_job_failed",
+            level="warning",
             job_id=str(ref.job_id),
             kind=kind,
             code=error.code,
@@ -284,7 +285,9 @@ class JobRunner:
             try:
                 await self._queue.mirror_dead(lease.job, error.code)
             except DependencyUnavailable as outage:
-                self._telemetry.event("rag_dead_letter_not_mirrored", job_id=str(ref.job_id), code=outage.code)
+                self._telemetry.event(
+                    "rag_dead_letter_not_mirrored", level="warning", job_id=str(ref.job_id), code=outage.code
+                )
             return RunOutcome.DEAD
         return RunOutcome.RETRY
 
@@ -300,7 +303,9 @@ class JobRunner:
             except LeaseLost:
                 return False
             except (DependencyUnavailable, Retryable) as error:
-                self._telemetry.event("rag_job_ending_not_recorded", job_id=str(ref.job_id), code=error.code)
+                self._telemetry.event(
+                    "rag_job_ending_not_recorded", level="warning", job_id=str(ref.job_id), code=error.code
+                )
                 if self._draining and attempt >= SETTLE_TRIES - 1:
                     return False
                 pause = min(LONGEST_PAUSE, self._timings.outage * 2 ** min(attempt, SETTLE_TRIES))

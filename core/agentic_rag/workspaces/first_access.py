@@ -24,4 +24,4 @@ class FirstAccess:
         try:
             await self.ensure_organisation()
         except AgenticRagError as error:
-            self._telemetry.event("rag_first_access_refused", code=error.code, reason=error.message)
+            self._telemetry.event("rag_first_access_refused", level="warning", code=error.code, reason=error.message)

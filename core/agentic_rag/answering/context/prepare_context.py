@@ -252,7 +252,7 @@ class PrepareContext:
         template = context.template if context.template in TEMPLATES else "own"
         self.telemetry.count("rag_contexts_total", template=template, outcome=outcome)
         if context.fault:
-            self.telemetry.event("rag_context_failed", template=template, code=context.fault)
+            self.telemetry.event("rag_context_failed", level="warning", template=template, code=context.fault)
         return context
 
 

@@ -205,7 +205,7 @@ class SearchPassages:
         except SpaceMismatch:
             raise
         except (BudgetExceeded, Retryable, Permanent, DependencyUnavailable) as error:
-            self.telemetry.event("rag_search_without_vector", code=error.code)
+            self.telemetry.event("rag_search_without_vector", level="warning", code=error.code)
             return None
 
     async def _read(self, wanted: _Query, *, may_defer: bool) -> _Read:

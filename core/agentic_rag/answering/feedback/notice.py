@@ -74,7 +74,7 @@ class NoticeFeedback:
         try:
             is_stored = await self._log.add_feedback(workspace, given)
         except AgenticRagError as error:
-            self._telemetry.event("rag_feedback_not_noticed", code=error.code, kind=given.kind.value)
+            self._telemetry.event("rag_feedback_not_noticed", level="warning", code=error.code, kind=given.kind.value)
             return
         if is_stored:
             self._telemetry.count("rag_implicit_feedback_total", kind=given.kind.value)

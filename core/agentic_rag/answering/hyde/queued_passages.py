@@ -41,7 +41,7 @@ class QueuedPassages:
         except TimeoutError:
             return LATE
         except AgenticRagError as error:
-            self.telemetry.event("rag_hyde_failed", code=error.code, reason=error.reason)
+            self.telemetry.event("rag_hyde_failed", level="warning", code=error.code, reason=error.reason)
             return LlmError(error.code)
 
     async def _request_passage(

@@ -156,7 +156,9 @@ class RunRecorder:
         if not worker.cancelled() and (fault := worker.exception()) is not None:
             lost = len(self._waiting)
             self._telemetry.count("rag_runs_unrecorded_total", float(lost), reason="INTERNAL")
-            self._telemetry.event("rag_runs_unrecorded", code="INTERNAL", runs=lost, fault=repr(fault)[:200])
+            self._telemetry.event(
+                "rag_runs_unrecorded", level="warning", code="INTERNAL", runs=lost, fault=repr(fault)[:200]
+            )
         self._worker = None
         self._waiting.clear()
         self._fills.clear()
@@ -209,7 +211,7 @@ class RunRecorder:
                 if not await self._is_current(fill):
                     await self._cache.forget(fill.workspace)
         except AgenticRagError as error:
-            self._telemetry.event("rag_cache_put_failed", code=error.code)
+            self._telemetry.event("rag_cache_put_failed", level="warning", code=error.code)
 
     async def _is_current(self, fill: CacheFill) -> bool:
         return await self._database.corpus_version(fill.workspace) == fill.seen_version
@@ -221,7 +223,7 @@ class RunRecorder:
         except (DependencyUnavailable, Retryable) as error:
             self._failures += 1
             if not self._is_draining or self._failures < TRIES_OF_A_DRAIN:
-                self._telemetry.event("rag_runs_delayed", code=error.code, runs=len(self._waiting))
+                self._telemetry.event("rag_runs_delayed", level="warning", code=error.code, runs=len(self._waiting))
                 return
             batch = [*self._waiting.values()]
             self._lose(batch, error)
@@ -238,4 +240,4 @@ class RunRecorder:
 
     def _lose(self, batch: Sequence[Run], error: AgenticRagError) -> None:
         self._telemetry.count("rag_runs_unrecorded_total", float(len(batch)), reason=error.code)
-        self._telemetry.event("rag_runs_unrecorded", code=error.code, runs=len(batch))
+        self._telemetry.event("rag_runs_unrecorded", level="warning", code=error.code, runs=len(batch))

@@ -188,7 +188,9 @@ class LlmClient:
             return LlmError(LATE)
         except AgenticRagError as error:
             self._cool_down_after(task, self._clock.monotonic() - began, error)
-            self._telemetry.event("rag_chat_failed", task=task.value, code=error.code, reason=error.reason)
+            self._telemetry.event(
+                "rag_chat_failed", level="warning", task=task.value, code=error.code, reason=error.reason
+            )
             return LlmError(error.code)
 
     def _cost(self, usage: ChatUsage) -> float | None:

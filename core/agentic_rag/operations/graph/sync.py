@@ -136,7 +136,10 @@ class GraphSync:
             if isinstance(error, DependencyUnavailable) and error.dependency == "postgres":
                 raise
             self.telemetry.event(
-                "rag_graph_unreachable", workspace_id=str(lease.job.workspace.workspace_id), code=error.code
+                "rag_graph_unreachable",
+                level="warning",
+                workspace_id=str(lease.job.workspace.workspace_id),
+                code=error.code,
             )
             return False
 
@@ -215,7 +218,9 @@ class GraphSync:
                 pause = self.pauses[pace.failures]
                 pace.shrink()
                 name = str(workspace.workspace_id)
-                self.telemetry.event("rag_graph_step_repeated", workspace_id=name, code=error.code, chunks=pace.size)
+                self.telemetry.event(
+                    "rag_graph_step_repeated", level="warning", workspace_id=name, code=error.code, chunks=pace.size
+                )
                 await asyncio.sleep(pause)
             finally:
                 progress.advance()

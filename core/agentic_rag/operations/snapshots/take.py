@@ -233,7 +233,9 @@ class TakeSnapshot:
                 for key in keys:
                     await self.blobs.delete(key)
         except DependencyUnavailable as error:
-            self.telemetry.event("rag_snapshot_files_left", snapshot_id=str(record.snapshot_id), code=error.code)
+            self.telemetry.event(
+                "rag_snapshot_files_left", level="warning", snapshot_id=str(record.snapshot_id), code=error.code
+            )
             return
         async with self.database.transaction(record.workspace.org_id) as transaction:
             await transaction.snapshots.mark_empty(record.workspace, record.snapshot_id)

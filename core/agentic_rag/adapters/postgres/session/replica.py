@@ -106,7 +106,7 @@ class ReadReplica:
     def _lose(self, error: AgenticRagError) -> AgenticRagError:
         """Rest, and the error that has a run read again from the primary."""
         if monotonic() >= self._rests_until:
-            self._telemetry.event("rag_replica_lost", code=error.code)
+            self._telemetry.event("rag_replica_lost", level="warning", code=error.code)
         self._rests_until = monotonic() + REST_SECONDS
         return DependencyUnavailable("The read replica failed during a read.", dependency="postgres")
 
