@@ -13,8 +13,9 @@ import asyncpg
 
 ROLES = "SELECT rolname FROM pg_authid WHERE rolcanlogin AND rolname !~ '^pg_'"
 KEYS = (
-    "SELECT k.name, k.expires_at IS NOT NULL AS ends, EXISTS (SELECT FROM rag_audit a WHERE a.org_id = k.org_id "
-    "AND a.subject = k.key_id::text) AS audited FROM rag_api_keys k WHERE k.revoked_at IS NULL"
+    "SELECT k.name, k.expires_at IS NOT NULL AS ends, COALESCE((SELECT min(a.actor) FROM rag_audit a "
+    "WHERE a.org_id = k.org_id AND a.subject = k.key_id::text), '') AS audited_for FROM rag_api_keys k "
+    "WHERE k.revoked_at IS NULL"
 )
 PROVIDER_KEYS = "SELECT provider FROM rag_provider_keys"
 DATA = ("postgres/data", "redis/data/appendonly", "blobs")
@@ -30,23 +31,29 @@ class Credential:
     name: str
     ends: bool = False
     """It stops working by itself."""
-    audited: bool = False
+    audited_for: str = ""
+    """Who made it, as the audit log says."""
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}{', ends' * self.ends}{', audited' * self.audited}"
+        audited = f", made by {self.audited_for}" if self.audited_for else ""
+        return f"{self.kind} {self.name}{', ends' * self.ends}{audited}"
 
 
 SECRET = Credential("file", "jwt-secret")
 """`serve` and `up` make it on loopback, for `rag token dev`; until the file is removed; it never leaves the home."""
 
+BOOTSTRAP = Credential("API key", "bootstrap", ends=True, audited_for="system:cli")
+
 DECLARED: Mapping[str, frozenset[Credential]] = {
     "migrate up": frozenset(),
     "serve": frozenset({SECRET}),
     "worker": frozenset(),
-    "key bootstrap --expires 1h": frozenset({Credential("API key", "bootstrap", ends=True, audited=True)}),
+    "key bootstrap --expires 1h": frozenset({BOOTSTRAP}),
     "ingest": frozenset(),
     "snapshot create": frozenset(),
     "snapshot restore": frozenset(),
+    "backup create": frozenset(),
+    "backup restore": frozenset({BOOTSTRAP}),
     "up": frozenset(
         {
             SECRET,
@@ -59,8 +66,10 @@ DECLARED: Mapping[str, frozenset[Credential]] = {
         }
     ),
 }
-"""What each command adds. The files of `up` are made by it, for its home, until the home is removed: the embedded
-servers listen on loopback only, and `dev-token` is worth nothing while no server runs with it."""
+"""What each command adds. A restored backup brings the keys of the database that it was made of, with their entries in
+the audit log, and nothing into a home. The files of `up` are made by it, for its home, until the home is removed: the
+embedded servers listen on loopback only, and `dev-token` is worth nothing while no server runs with it.
+"""
 
 
 async def credentials_of(home: Path, database_url: str, redis_url: str) -> frozenset[Credential]:
@@ -71,7 +80,7 @@ async def credentials_of(home: Path, database_url: str, redis_url: str) -> froze
         found |= {Credential("database login", row["rolname"]) for row in await server.fetch(ROLES)}
         if await server.fetchval("SELECT to_regclass('rag_api_keys') IS NOT NULL"):
             for row in await server.fetch(KEYS):
-                found.add(Credential("API key", row["name"], row["ends"], row["audited"]))
+                found.add(Credential("API key", row["name"], row["ends"], row["audited_for"]))
             found |= {Credential("provider key", row["provider"]) for row in await server.fetch(PROVIDER_KEYS)}
     finally:
         await server.close()

@@ -76,9 +76,7 @@ def port_open(port: int) -> bool:
 
 async def by_commands(servers: Servers) -> list[str]:
     """The commands one after the other, on servers that are there, and that nobody else makes logins on."""
-    name = f"credentials_{secrets.token_hex(4)}"
-    await _execute(servers.stack.database_url, f'CREATE DATABASE "{name}"')
-    url = urlunsplit(urlsplit(servers.stack.database_url)._replace(path=f"/{name}"))
+    url = await _new_database(servers)
     folder = Path(tempfile.mkdtemp(prefix="credentials-", dir=servers.home))
     home, sources, port = folder / "home", folder / "sources", free_port()
     home.mkdir()
@@ -113,6 +111,11 @@ async def by_commands(servers: Servers) -> list[str]:
                     taken = json.loads(await asyncio.to_thread(terminal.rag, *words, "--workspace", "w", "--json"))
                 case "snapshot":
                     await asyncio.to_thread(terminal.rag, *words, taken["id"], "--into", "copy")
+                case "backup" if words[1] == "create":
+                    await asyncio.to_thread(terminal.rag, *words, str(folder / "backup"))
+                case "backup":
+                    wrong += await _restored(servers, terminal, folder, words)
+                    continue
                 case _:
                     await asyncio.to_thread(terminal.rag, *words)
             after = await credentials_of(home, url, servers.stack.redis_url)
@@ -120,6 +123,25 @@ async def by_commands(servers: Servers) -> list[str]:
             before = after
     await servers.drop_database(url)
     return wrong
+
+
+async def _restored(servers: Servers, terminal: RagTerminal, folder: Path, command: tuple[str, ...]) -> list[str]:
+    """A backup in an empty database and home."""
+    url, home = await _new_database(servers), folder / "restored"
+    home.mkdir()
+    before = await credentials_of(home, url, servers.stack.redis_url)
+    variables = {"DATABASE_URL": url, "AGENTIC_RAG_HOME": str(home)}
+    await asyncio.to_thread(terminal.rag, *command, str(folder / "backup"), **variables)
+    after = await credentials_of(home, url, servers.stack.redis_url)
+    await servers.drop_database(url)
+    return undeclared(" ".join(command), before, after)
+
+
+async def _new_database(servers: Servers) -> str:
+    """An empty one."""
+    name = f"credentials_{secrets.token_hex(4)}"
+    await _execute(servers.stack.database_url, f'CREATE DATABASE "{name}"')
+    return urlunsplit(urlsplit(servers.stack.database_url)._replace(path=f"/{name}"))
 
 
 async def by_up(servers: Servers) -> list[str]:
