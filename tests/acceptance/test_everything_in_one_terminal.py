@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,19 @@ def gone(pid: int) -> bool:
 
 
 @pytest.fixture
-def up(environ: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], dict[str, int]]]:
+def printed() -> list[str]:
+    """What `rag up` wrote until it was ready."""
+    return []
+
+
+@pytest.fixture
+def up(environ: dict[str, str], printed: list[str]) -> Iterator[tuple[subprocess.Popen[str], dict[str, int]]]:
     """A running `rag up`, with its children."""
     process = start(environ, "up", "--port", str(free_port()))
     try:
         assert process.stdout is not None
         for line in process.stdout:
+            printed.append(line)
             if "Ctrl-C stops everything" in line:
                 break
         yield process, children_of(process.pid)
@@ -116,8 +124,8 @@ def test_a_second_one_on_the_same_home_ends_clearly_and_leaves_the_first(
     end(process, children, signal.SIGINT)
 
 
-def test_whatever_dies_is_started_again(
-    up: tuple[subprocess.Popen[str], dict[str, int]], environ: dict[str, str]
+def test_whatever_dies_is_started_again_and_no_secret_is_written(
+    up: tuple[subprocess.Popen[str], dict[str, int]], environ: dict[str, str], printed: list[str]
 ) -> None:
     process, children = up
     home = Path(environ["AGENTIC_RAG_HOME"])
@@ -134,7 +142,36 @@ def test_whatever_dies_is_started_again(
     wait_until(lambda: is_ready(url, token), "the server is ready on its old address", 40.0)
     assert process.poll() is None
     assert set(servers_of(home)) == {"postgres", "redis"}
+    commands = commands_of([process.pid, *children_of(process.pid).values(), *servers_of(home).values()])
     end(process, children_of(process.pid), signal.SIGTERM)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    told = "".join([*printed, process.stdout.read(), process.stderr.read(), *commands])
+    secrets = secrets_of(home)
+    assert len(secrets) == 4
+    assert [one for one, secret in secrets.items() if secret in told] == []
+    holders = holders_of(home, secrets)
+    assert holders.keys() == {*secrets, "redis/data/redis.conf"}
+    assert [one for one, mode in holders.items() if mode & 0o077] == []
+
+
+def secrets_of(home: Path) -> dict[str, str]:
+    """What lets its holder in, by the file that holds it."""
+    files = {name: (home / name).read_text().strip() for name in ("dev-token", "jwt-secret")}
+    servers = (f"{name}/server.json" for name in ("postgres", "redis"))
+    return files | {name: json.loads((home / name).read_text())["password"] for name in servers}
+
+
+def holders_of(home: Path, secrets: Mapping[str, str]) -> dict[str, int]:
+    """The modes of the files that hold one of the secrets, logs and data of the servers among them."""
+    sought = re.compile(b"|".join(re.escape(one.encode()) for one in secrets.values()))
+    files = [one for one in home.rglob("*") if one.is_file() and not one.is_symlink()]
+    return {one.relative_to(home).as_posix(): one.stat().st_mode for one in files if sought.search(one.read_bytes())}
+
+
+def commands_of(pids: Iterable[int]) -> list[str]:
+    """What every user of the machine reads of processes."""
+    return [(Path("/proc") / str(pid) / "cmdline").read_text() for pid in pids]
 
 
 def servers_of(home: Path) -> dict[str, int]:
