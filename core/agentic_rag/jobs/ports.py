@@ -207,7 +207,8 @@ class JobBoard(Protocol):
 
     async def budget_shares(self) -> dict[tuple[str, str], float]:
         """The share that is used of the ceiling that is used most, by scope (`organisation`, `workspace`) and ceiling
-        (`day_usd`, `month_usd`, `day_searches`, `day_pages`), for the metrics. A ceiling of 0 has none.
+        (`day_usd`, `month_usd`, `day_embedding_usd`, `day_chat_usd`, `day_searches`, `day_pages`), for the metrics. A
+        ceiling of 0 has none.
         """
         ...
 

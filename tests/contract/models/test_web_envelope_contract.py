@@ -174,6 +174,32 @@ async def test_the_metrics_show_the_ceiling_that_is_used_most(adapter: Backend) 
     assert found.get(("workspace", "day_searches"), 0.0) <= 1.0
 
 
+async def test_the_metrics_show_the_ceilings_of_embedding_and_of_chat_models(adapter: Backend) -> None:
+    today = SystemClock().now().date()
+    for factor, all_of_it in ((1e6, True), (3e6, False)):
+        workspace = await adapter.workspace()
+        await limit(adapter, workspace, SpendingLimits(day_embedding_usd=2.0, day_chat_usd=0.5), all_of_it=all_of_it)
+        key = UsageKey(workspace.workspace_id, today, "embedding", "openai", "small", own_key=False)
+        yesterday = replace(key, day=today - timedelta(days=1))
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.usage.add(
+                [
+                    UsageLine(key, 1, 10, 0, 2.0 * factor, 0),
+                    UsageLine(yesterday, 1, 10, 0, 2.0 * factor, 0),
+                    UsageLine(replace(key, kind="chat"), 1, 10, 10, 2.5 * factor, 0),
+                    UsageLine(replace(key, kind="search"), 1, 0, 0, 2.0 * factor, 0),
+                ]
+            )
+    async with board_of(adapter) as board:
+        found = await board.budget_shares()
+
+    shares = {of: share for of, share in found.items() if of[1] in ("day_embedding_usd", "day_chat_usd")}
+    assert shares == {
+        ("organisation", "day_embedding_usd"): 1e6, ("organisation", "day_chat_usd"): 5e6,
+        ("workspace", "day_embedding_usd"): 3e6, ("workspace", "day_chat_usd"): 15e6,
+    }  # fmt: skip
+
+
 async def test_there_is_no_envelope_of_a_workspace_that_is_not_there(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     stranger = WorkspaceRef(workspace.org_id, workspace.org_id)

@@ -195,6 +195,8 @@ def _note_shares(
     day = [line for line in month if line.key.day == today]
     used = {
         "day_usd": sum(line.cost_usd for line in day),
+        "day_embedding_usd": sum(line.cost_usd for line in day if line.key.kind == UsageKind.EMBEDDING.value),
+        "day_chat_usd": sum(line.cost_usd for line in day if line.key.kind == UsageKind.CHAT.value),
         "month_usd": sum(line.cost_usd for line in month),
         "day_searches": sum(line.calls for line in day if line.key.kind == UsageKind.SEARCH.value),
         "day_pages": sum(line.calls for line in day if line.key.kind == UsageKind.PAGE.value),
