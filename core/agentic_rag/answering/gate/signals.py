@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from agentic_rag.answering.answer import Outcome, Support
+from agentic_rag.answering.evidence.answerability import values_by_name
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.gate.intent import AskedIntent, Intent
+from agentic_rag.answering.gate_decision import INTENT
 from agentic_rag.answering.query.pleasantry import is_pleasantry
 from agentic_rag.answering.question import Turn
 from agentic_rag.retrieval.candidates import SCORE_DIGITS
@@ -59,6 +61,7 @@ class ProbeSigns:
     """As in `evidence.certainty`; 0 where no sentence was weighed."""
 
 
+_NO_INTENT = {f"{INTENT}{one.value}": 0.0 for one in Intent}
 NOTHING_FOUND = ProbeSigns()
 """Of a run that reads nothing: nothing speaks for the corpus."""
 
@@ -127,10 +130,8 @@ def measure_sufficiency(outcome: Outcome, support: Support | None, certainty: Su
 
 def features_of(question: QuestionSigns, probe: ProbeSigns | None, around: OutsideSigns) -> dict[str, float]:
     """All signals by name, in the order in which they are shown. Without a probe its signals are left out."""
-    intents = {
-        f"intent_{one.value}": question.intent.confidence if one is question.intent.intent else 0.0 for one in Intent
-    }
-    found = {} if probe is None else asdict(probe)
+    asked = question.intent
+    found = {} if probe is None else values_by_name(probe)
     return {
         "base": 1.0,
         "chit_chat": question.chit_chat,
@@ -139,9 +140,10 @@ def features_of(question: QuestionSigns, probe: ProbeSigns | None, around: Outsi
         "corpus_empty": question.corpus_empty,
         "wants_web": question.wants_web,
         "recent_turns": question.recent_turns,
-        **intents,
+        **_NO_INTENT,
+        f"{INTENT}{asked.intent.value}": asked.confidence,
         **found,
-        **asdict(around),
+        **values_by_name(around),
     }
 
 

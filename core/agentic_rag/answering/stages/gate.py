@@ -79,8 +79,7 @@ class DirectStage:
         if state.options.gate.mode == "off":
             return StageResult(state, outcome="skipped: the gate is off")
         probe = NOTHING_FOUND if not question.allows_retrieval else probe_signs(state, ending, self._today)
-        rules = await self._rules(state)
-        rules = replace(rules, profile=rules.wants.preference * (1 - probe.freshness))
+        rules = await self._rules(state, probe)
         weights = weights_for(question.asked.workspace.workspace_id, rules.trial)
         decision = decide(question.signs, probe, rules, find_seeds(state), weights)
         state = replace(state, question=replace(question, gate=decision))
@@ -89,16 +88,18 @@ class DirectStage:
             return StageResult(state, outcome=f"skipped: {why}")
         return StageResult(state) if self._outside is None else await self._look(self._outside, state, decision, reads)
 
-    async def _rules(self, state: RunState) -> GateRules:
+    async def _rules(self, state: RunState, probe: ProbeSigns) -> GateRules:
         """The run's rules with what is left of the envelope, and the plans at rest. Both are read where nothing else
         forbids to look.
         """
-        rules = replace(state.options.gate, is_past=state.question.asked.as_of is not None)
-        if self._outside is None or rules.policy.refused_by is not None or rules.mode != "on" or rules.is_past:
-            return rules
+        rules, is_past = state.options.gate, state.question.asked.as_of is not None
+        profile = rules.wants.preference * (1 - probe.freshness)
+        if self._outside is None or rules.policy.refused_by is not None or rules.mode != "on" or is_past:
+            return replace(rules, is_past=is_past, profile=profile)
         workspace, rollbacks = state.question.asked.workspace, self._outside.rollbacks
         return replace(
             rules,
+            profile=profile,
             budget_left=await self._outside.share_left(workspace),
             rollbacks=() if rollbacks is None else await rollbacks(workspace),
         )
