@@ -72,6 +72,28 @@ async def test_that_most_of_a_ceiling_is_used_is_told_once_a_day_whichever_proce
     ]
 
 
+@pytest.mark.parametrize("all_of_it", [True, False])
+async def test_that_searches_cost_most_of_the_dollars_is_told_once_a_day(adapter: Backend, all_of_it: bool) -> None:
+    workspace = await adapter.workspace()
+    limits = SpendingLimits(day_usd=1.25, month_usd=9.0, day_chat_usd=0.25)
+    await limit(adapter, workspace, limits, all_of_it=all_of_it)
+    telemetry = RecordingTelemetry()
+    processes = [WebEnvelope(adapter.database, SystemClock(), telemetry) for _ in range(2)]
+
+    told: list[int] = []
+    for calls in range(5):
+        await processes[calls % 2].reserve(workspace, UsageKind.SEARCH, "brave", usd=0.25)
+        told.append(sum(event.name == "rag_budget_soft_limit" for event in telemetry.events))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        logged = [one for one in (await transaction.audit.page(PageRequest(10))).items]
+    assert told == [0, 0, 0, 1, 1]
+    scope = workspace.org_id if all_of_it else workspace.workspace_id
+    assert [(one.action, one.subject, one.detail["period"], one.detail["spent_usd"]) for one in logged] == [
+        ("budget.soft_limit", str(scope), "day", "1")
+    ]
+
+
 async def test_a_workspace_that_is_spent_leaves_the_others_alone(adapter: Backend) -> None:
     here = await adapter.workspace()
     there = await adapter.workspace(here.org_id)

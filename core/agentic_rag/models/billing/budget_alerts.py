@@ -61,6 +61,19 @@ LimitKey = tuple[UUID, UUID | None, str]
 """Organisation, workspace (None: the organisation's) and a key of a ceiling in its period."""
 
 
+def limit_key(workspace: WorkspaceRef, scope: str, key: str) -> LimitKey:
+    """Of a ceiling of this scope and key that holds for a workspace."""
+    return (workspace.org_id, workspace.workspace_id if scope == "workspace" else None, key)
+
+
+def reached_dollars(workspace: WorkspaceRef, ceiling: Ceiling) -> ReachedLimit:
+    """Of a ceiling in dollars."""
+    org_id, place, _ = limit_key(workspace, ceiling.scope, ceiling.key)
+    of = {} if ceiling.kind is None else {"kind": ceiling.kind.value}
+    figures = {**of, "limit_usd": ceiling.limit_usd, "spent_usd": ceiling.spent_usd}
+    return ReachedLimit(org_id, place, ceiling.period, figures, ceiling.resets_at)
+
+
 class ToldLimits:
     """The ceilings of which this process knows that they were told; those told last are remembered."""
 
@@ -94,12 +107,11 @@ class BudgetAlerts:
 
     def record_alert(self, workspace: WorkspaceRef, ceiling: Ceiling) -> None:
         """Report the ceiling unless this process reported it or knows that another one did."""
-        place = workspace.workspace_id if ceiling.scope == "workspace" else None
-        key = (workspace.org_id, place, ceiling.key)
+        key = limit_key(workspace, ceiling.scope, ceiling.key)
         if key in self._told:
             return
         self._told.add(key)
-        task = asyncio.get_running_loop().create_task(self._write(*key, ceiling))
+        task = asyncio.get_running_loop().create_task(self._write(key, reached_dollars(workspace, ceiling)))
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
 
@@ -107,15 +119,12 @@ class BudgetAlerts:
         """Wait for the reports in progress."""
         await asyncio.gather(*self._writing)
 
-    async def _write(self, org_id: UUID, workspace_id: UUID | None, key: str, ceiling: Ceiling) -> None:
-        of = {} if ceiling.kind is None else {"kind": ceiling.kind.value}
-        figures = {**of, "limit_usd": ceiling.limit_usd, "spent_usd": ceiling.spent_usd}
-        reached = ReachedLimit(org_id, workspace_id, ceiling.period, figures, ceiling.resets_at)
+    async def _write(self, key: LimitKey, reached: ReachedLimit) -> None:
         try:
-            async with self._database.transaction(org_id) as transaction:
-                is_first = await transaction.audit.record_once(reached.entry(self._telemetry), key)
+            async with self._database.transaction(reached.org_id) as transaction:
+                is_first = await transaction.audit.record_once(reached.entry(self._telemetry), key[-1])
         except AgenticRagError:
-            self._told.discard((org_id, workspace_id, key))
+            self._told.discard(key)
             return
         if is_first:
             reached.tell(self._telemetry)

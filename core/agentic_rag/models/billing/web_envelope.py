@@ -13,8 +13,15 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import BudgetExceeded, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.models.billing.budget_alerts import LimitKey, ReachedLimit, ToldLimits
-from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, Ceiling, SpendingLimits, ceilings, check_ceiling
+from agentic_rag.models.billing.budget_alerts import LimitKey, ReachedLimit, ToldLimits, limit_key, reached_dollars
+from agentic_rag.models.billing.limits import (
+    DEFAULT_SOFT_SHARE,
+    Ceiling,
+    SpendingLimits,
+    ceilings,
+    check_ceiling,
+    reaches_soft_limit,
+)
 from agentic_rag.models.billing.usage import UsageKey, UsageKind, UsageLine
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -74,11 +81,14 @@ class WebEnvelope:
                 narrowest = [one for one in found if one.kind is kind]
                 for ceiling in narrowest:
                     _check(ceiling, calls)
-                for money in await self._money(transaction, workspace, today, frozenset({kind})) if usd else ():
-                    check_ceiling(money, usd * calls)
+                money = await self._money(transaction, workspace, today, frozenset({kind})) if usd else []
+                for dollars, _ in money:
+                    check_ceiling(dollars, usd * calls)
                 key = UsageKey(workspace.workspace_id, today, kind.value, provider, provider, own_key=False)
                 await transaction.usage.add([UsageLine(key, calls, 0, 0, usd * calls, 0)])
-                recorded = await self._record_reached(transaction, workspace, [one.after(calls) for one in narrowest])
+                reached = _reached_calls(workspace, [one.after(calls) for one in narrowest])
+                reached |= _reached_dollars(workspace, money, usd * calls)
+                recorded = await self._record_reached(transaction, reached)
         except BudgetExceeded as error:
             self._telemetry.count("rag_web_calls_total", kind=kind.value, outcome="refused")
             self._telemetry.event("rag_web_refused", code=error.code, kind=kind.value, reason=error.message)
@@ -104,26 +114,22 @@ class WebEnvelope:
         today = self._clock.now().date()
         async with self._database.transaction(workspace.org_id) as transaction:
             calls = await self._ceilings(transaction, workspace, today)
-            money = await self._money(transaction, workspace, today, billed) if billed else []
+            money = [one for one, _ in await self._money(transaction, workspace, today, billed)] if billed else []
         shares = [one.left / one.limit if one.limit else 0.0 for one in calls]
         shares += [max(0.0, 1.0 - one.spent_usd / one.limit_usd) if one.limit_usd else 0.0 for one in money]
         return min(shares)
 
     async def _record_reached(
-        self, transaction: Transaction, workspace: WorkspaceRef, found: Sequence[CallCeiling]
+        self, transaction: Transaction, reached: Mapping[LimitKey, ReachedLimit]
     ) -> dict[LimitKey, ReachedLimit | None]:
-        """Write down of which ceilings most is used, those left out that this process knows to be told; None for one
-        that another process told.
+        """Write them down, those left out that this process knows to be told; None for one that another process
+        told.
         """
         recorded: dict[LimitKey, ReachedLimit | None] = {}
-        for ceiling in found:
-            limit = _reached(workspace, ceiling)
-            key = (limit.org_id, limit.workspace_id, ceiling.key)
-            if ceiling.used < ceiling.soft_share * ceiling.limit or key in self._told:
-                continue
-            once = f"{limit.workspace_id or 'organisation'} {ceiling.key}"
-            is_first = await transaction.audit.record_once(limit.entry(self._telemetry), once)
-            recorded[key] = limit if is_first else None
+        for key, limit in reached.items():
+            if key not in self._told:
+                is_first = await transaction.audit.record_once(limit.entry(self._telemetry), key[-1])
+                recorded[key] = limit if is_first else None
         return recorded
 
     async def _ceilings(self, transaction: Transaction, workspace: WorkspaceRef, today: date) -> list[CallCeiling]:
@@ -144,12 +150,20 @@ class WebEnvelope:
 
     async def _money(
         self, transaction: Transaction, workspace: WorkspaceRef, today: date, kinds: frozenset[UsageKind]
-    ) -> list[Ceiling]:
+    ) -> list[tuple[Ceiling, float]]:
+        """The ceilings in dollars that bound calls of these kinds, each with its soft share."""
         organisation, own = await _limits(transaction, workspace)
         usage = transaction.usage
-        found = ceilings("organisation", organisation, await usage.spending(today), today)
-        found += ceilings("workspace", own, await usage.spending(today, workspace.workspace_id), today)
-        return [one for one in found if any(map(one.bounds, kinds))]
+        scopes = (
+            ("organisation", organisation, await usage.spending(today)),
+            ("workspace", own, await usage.spending(today, workspace.workspace_id)),
+        )
+        return [
+            (one, limits.soft_share)
+            for scope, limits, spent in scopes
+            for one in ceilings(scope, limits, spent, today)
+            if any(map(one.bounds, kinds))
+        ]
 
 
 def calls_left(found: Sequence[CallCeiling], kind: UsageKind) -> int:
@@ -176,10 +190,28 @@ def _limit_of(limits: SpendingLimits, kind: UsageKind) -> int | None:
     return limits.day_searches if kind is UsageKind.SEARCH else limits.day_pages
 
 
-def _reached(workspace: WorkspaceRef, ceiling: CallCeiling) -> ReachedLimit:
-    figures = {"kind": ceiling.kind.value, "limit_calls": ceiling.limit, "calls": ceiling.used}
-    place = workspace.workspace_id if ceiling.scope == "workspace" else None
-    return ReachedLimit(workspace.org_id, place, "day", figures, ceiling.resets_at)
+def _reached_calls(workspace: WorkspaceRef, found: Sequence[CallCeiling]) -> dict[LimitKey, ReachedLimit]:
+    """The ceilings of which most is used, with these calls."""
+    reached: dict[LimitKey, ReachedLimit] = {}
+    for one in found:
+        if one.used >= one.soft_share * one.limit:
+            org_id, place, key = limit_key(workspace, one.scope, one.key)
+            figures = {"kind": one.kind.value, "limit_calls": one.limit, "calls": one.used}
+            reached[org_id, place, key] = ReachedLimit(org_id, place, "day", figures, one.resets_at)
+    return reached
+
+
+def _reached_dollars(
+    workspace: WorkspaceRef, found: Sequence[tuple[Ceiling, float]], usd: float
+) -> dict[LimitKey, ReachedLimit]:
+    """The same of ceilings in dollars, with a call of `usd`."""
+    return {
+        limit_key(workspace, one.scope, one.key): reached_dollars(
+            workspace, replace(one, spent_usd=one.spent_usd + usd)
+        )
+        for one, soft_share in found
+        if reaches_soft_limit(one, usd, soft_share)
+    }
 
 
 def _check(ceiling: CallCeiling, calls: int) -> None:
