@@ -75,7 +75,7 @@ class CrawledWorkspace(FollowingWorkspace):
         self.envelope = WebEnvelope(self.database, clock, self.telemetry)
         self.pages = ReadPages(
             self.web.fetcher().fetch_if_new,
-            self.web.listings().fetch,
+            self.web.listings().fetch_if_new,
             self.web.robots().fetch,
             self.envelope,
             clock,

@@ -10,6 +10,7 @@ from typing import Any
 from agentic_rag.workspaces.web_profiles import ProfileName
 from tests.plants import Patch
 from tests.unit.answering import test_profiles_in_runs as profiles
+from tests.unit.ingestion import test_hostile_sites as hostile
 from tests.unit.ingestion import test_look_outside as looks
 from tests.unit.ingestion import test_web_limits as limits
 from tests.unit.ingestion import test_web_memory as remembered
@@ -61,6 +62,15 @@ def _robots_known_for(seconds: float) -> Any:
         patch(read_pages, "ROBOTS_SECONDS", seconds)
 
     return plant
+
+
+def _wherever_it_moved(patch: Patch) -> None:
+    from agentic_rag.ingestion.web.read_pages import ReadPages
+
+    async def anywhere(self: Any, target: Any) -> None:
+        pass
+
+    patch(ReadPages, "_admit_redirect", anywhere)
 
 
 def _without_validator(patch: Patch) -> None:
@@ -146,6 +156,11 @@ FAULTS: Mapping[str, Fault] = {
         "robots.txt is read once in the life of a process",
         _robots_known_for(1e9),
         remembered.test_what_a_site_asks_is_heard_anew_when_its_robots_txt_is_read_again,
+    ),
+    "moved": Fault(
+        "a page is asked for where it moved, whatever robots.txt says there",
+        _wherever_it_moved,
+        hostile.test_a_page_that_moved_to_what_robots_txt_forbids_is_not_asked_for_there,
     ),
     "validator": Fault(
         "a crawl asks for whole pages",

@@ -66,7 +66,9 @@ class WebParts(IngestionParts):
             without=filters.without,
         )
         robots = FetcherAtFirstUse(policy)
-        return ReadPages(pages.fetch_if_new, listings.fetch, robots.fetch, self.web_envelope, self.clock, filters)
+        return ReadPages(
+            pages.fetch_if_new, listings.fetch_if_new, robots.fetch, self.web_envelope, self.clock, filters
+        )
 
     @cached_property
     def keep_pages(self) -> KeepPages:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.url_policy import Target
 
 FetchPage = Callable[[str], Awaitable[FetchedPage]]
 """The page at an address, after following permitted redirects.
@@ -14,5 +15,8 @@ FETCH_TYPE and FETCH_ENCODING, `ContentRefused` code FETCH_TOO_LARGE, `Retryable
 A truncated page is an error and is never returned in part.
 """
 
-FetchIfNew = Callable[[str, str], Awaitable[FetchedPage | None]]
-"""The same; None where the page is still the one that had the validator."""
+AdmitRedirect = Callable[[Target], Awaitable[None]]
+"""Raises where the target of a redirect may not be asked: before anything is sent there."""
+
+FetchIfNew = Callable[[str, str, AdmitRedirect], Awaitable[FetchedPage | None]]
+"""The same; None where the page is still the one that had the validator. Errors: those of the last argument too."""

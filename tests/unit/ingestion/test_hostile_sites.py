@@ -15,6 +15,7 @@ from agentic_rag.web.links import read_links
 from agentic_rag.web.robots import read_directives
 
 SITE = "site.example.com"
+PRIVATE = Answer(b"User-agent: *\nDisallow: /private\n", media="text/plain")
 LEAVES = tuple(f"/{number}" for number in range(6))
 
 
@@ -78,6 +79,28 @@ async def test_redirects_that_lead_nowhere_count_against_the_budget() -> None:
     assert {one.partition("/")[2] for one in ground.web.page_requests} == {"", "0", "1"}
     assert ended["/0"] == (PageState.FAILED, "ADDRESS_REFUSED")
     assert ended["/5"][0] is PageState.PENDING
+
+
+async def test_a_page_that_moved_to_what_robots_txt_forbids_is_not_asked_for_there() -> None:
+    moved = {leaf: Answer(status="301 Moved Permanently", headers=("Location: /private/0",)) for leaf in LEAVES[:2]}
+    ground, ended = await crawled({"/robots.txt": PRIVATE, "/private/0": page("Private", prose(50)), **moved})
+
+    assert f"{SITE}/private/0" not in ground.web.requests
+    assert {ended[leaf] for leaf in LEAVES[:2]} == {(PageState.FAILED, "ROBOTS_REFUSED")}
+    assert {ended[leaf] for leaf in LEAVES[2:]} == {(PageState.KEPT, "")}
+
+
+async def test_what_a_crawl_begins_with_is_not_asked_for_where_it_moved_to_what_robots_txt_forbids() -> None:
+    ground, ended = await crawled(
+        {
+            "/robots.txt": PRIVATE,
+            "/": Answer(status="302 Found", headers=("Location: /private/list.xml",)),
+            "/private/list.xml": Answer(f"<urlset><loc>http://{SITE}/0</loc></urlset>".encode(), media="text/xml"),
+        }
+    )
+
+    assert ground.web.page_requests == [f"{SITE}/"]
+    assert ended == {"/": (PageState.FAILED, "ROBOTS_REFUSED")}
 
 
 async def test_a_page_that_sends_its_readers_on_is_no_document_and_the_page_behind_it_is_read() -> None:

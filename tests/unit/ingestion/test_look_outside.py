@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 from tests.gate.from_the_web import Asked, Worker, fill_workspace
-from tests.gate.simulated_web import SITE, fact
+from tests.gate.simulated_web import SITE, Answer, fact, page, prose
 from tests.gate.web_ground import CrawledWorkspace
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
@@ -25,6 +25,7 @@ from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.ports import AdmitRedirect
 from agentic_rag.web.search import AskEngine, SearchFilters, SearchRequest, SearchResult
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.web_access import WebAccess
@@ -85,20 +86,33 @@ async def test_a_page_that_never_comes_leaves_what_came_before_it() -> None:
     ground = await CrawledWorkspace().open()
     fetch = ground.web.fetcher().fetch_if_new
 
-    async def fetch_if_new(url: str, validator: str = "") -> FetchedPage | None:
+    async def fetch_if_new(url: str, validator: str, admit_redirect: AdmitRedirect) -> FetchedPage | None:
         if url == SECOND:
             await asyncio.Event().wait()
-        return await fetch(url, validator)
+        return await fetch(url, validator, admit_redirect)
 
     web, clock = ground.web, ground.store.clock
     ground.pages = ReadPages(
-        fetch_if_new, web.listings().fetch, web.robots().fetch, ground.envelope, clock, SearchFilters()
+        fetch_if_new, web.listings().fetch_if_new, web.robots().fetch, ground.envelope, clock, SearchFilters()
     )
     request = OutsideRequest(ground.workspace, (), (FIRST, SECOND), seconds=2.0)
     report = await look(ground, request, queue=Worker(ground))
 
     assert (report.pages, report.ready, report.pending, report.refusals) == (1, 1, 0, ("BUDGET",))
     assert report.version is not None
+
+
+async def test_an_address_that_moved_to_what_robots_txt_forbids_is_not_asked_for_there() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.web.pages |= {
+        f"{SITE}/robots.txt": Answer(b"User-agent: *\nDisallow: /private", media="text/plain"),
+        FIRST.partition("://")[2]: Answer(status="302 Found", headers=("Location: /private/1",)),
+        f"{SITE}/private/1": page("Private", prose(50)),
+    }
+    report = await look(ground, OutsideRequest(ground.workspace, (), (FIRST,), seconds=2.0))
+
+    assert f"{SITE}/private/1" not in ground.web.requests
+    assert (report.pages, report.refusals) == (0, ("ROBOTS_REFUSED",))
 
 
 async def close_web(ground: CrawledWorkspace, level: str) -> None:

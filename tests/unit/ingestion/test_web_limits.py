@@ -33,7 +33,7 @@ def filtered(ground: CrawledWorkspace, filters: SearchFilters) -> ReadPages:
     web = ground.web
     return ReadPages(
         web.fetcher().fetch_if_new,
-        web.listings().fetch,
+        web.listings().fetch_if_new,
         web.robots().fetch,
         ground.envelope,
         ground.store.clock,

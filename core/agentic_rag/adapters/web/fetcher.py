@@ -27,6 +27,7 @@ from agentic_rag.adapters.web.response_body import answered_at, content_length, 
 from agentic_rag.kernel.errors import ContentUnsupported, PolicyRefused, Retryable
 from agentic_rag.web.fetch_errors import PageGone, StatusRefused
 from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, looks_like_text
+from agentic_rag.web.ports import AdmitRedirect
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target, resolve_redirect, shares_domain
 
 USER_AGENT = "agentic-rag"
@@ -63,13 +64,15 @@ class GuardedFetcher:
             raise Retryable("The page's server answered 304.", code="FETCH_FAILED")
         return page
 
-    async def fetch_if_new(self, url: str, validator: str) -> FetchedPage | None:
-        """The page at an address; None when it is still the one that had this validator. Errors: those of `fetch`;
-        `PageGone`.
+    async def fetch_if_new(
+        self, url: str, validator: str, admit_redirect: AdmitRedirect | None = None
+    ) -> FetchedPage | None:
+        """The page at an address; None when it is still the one that had this validator. Errors: those of `fetch` and
+        of `admit_redirect`; `PageGone`.
         """
         try:
             async with asyncio.timeout(self._policy.seconds):
-                return await self._follow_redirects(url, validator)
+                return await self._follow_redirects(url, validator, admit_redirect)
         except AddressRefused as refused:
             raise PolicyRefused(f"The address is not allowed: {refused}.", code="ADDRESS_REFUSED") from refused
         except (TimeoutError, httpcore2.TimeoutException) as error:
@@ -77,7 +80,9 @@ class GuardedFetcher:
         except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError, zlib.error, OSError) as error:
             raise Retryable("The page could not be read.", code="FETCH_FAILED") from error
 
-    async def _follow_redirects(self, url: str, validator: str) -> FetchedPage | None:
+    async def _follow_redirects(
+        self, url: str, validator: str, admit_redirect: AdmitRedirect | None
+    ) -> FetchedPage | None:
         target = parse_target(url)
         if not self._policy.allows(target.host):
             raise AddressRefused("its host is not on the list of hosts that may be asked")
@@ -90,6 +95,8 @@ class GuardedFetcher:
                 raise AddressRefused("the redirect leads to another host, which is not on the list")
             if self._policy.without.allows(onward.host):
                 raise AddressRefused("the redirect leads to a host that must not be asked")
+            if admit_redirect is not None:
+                await admit_redirect(onward)
             target = onward
         raise AddressRefused(f"it redirects more than {self._policy.max_redirects} times")
 

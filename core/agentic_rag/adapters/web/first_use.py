@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy
+from agentic_rag.web.ports import AdmitRedirect
 
 if TYPE_CHECKING:
     from agentic_rag.adapters.web.fetcher import GuardedFetcher
@@ -26,9 +27,11 @@ class FetcherAtFirstUse:
         """The page at an address; see the port."""
         return await (await self._make_once()).fetch(url)
 
-    async def fetch_if_new(self, url: str, validator: str) -> FetchedPage | None:
+    async def fetch_if_new(
+        self, url: str, validator: str, admit_redirect: AdmitRedirect | None = None
+    ) -> FetchedPage | None:
         """The page at an address; None when it is still the one that had this validator; see the port."""
-        return await (await self._make_once()).fetch_if_new(url, validator)
+        return await (await self._make_once()).fetch_if_new(url, validator, admit_redirect)
 
     async def _make_once(self) -> GuardedFetcher:
         if self._fetcher is None:

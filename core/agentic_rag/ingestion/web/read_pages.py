@@ -53,7 +53,7 @@ class ReadPages:
     def __init__(
         self,
         fetch: FetchIfNew,
-        fetch_listing: FetchPage,
+        fetch_listing: FetchIfNew,
         fetch_robots: FetchPage,
         envelope: WebEnvelope,
         clock: Clock,
@@ -77,24 +77,20 @@ class ReadPages:
         site's robots.txt was dialled. Errors: `PolicyRefused` codes ADDRESS_REFUSED, ROBOTS_REFUSED; `BudgetExceeded`.
         """
         target = self.check(url)
-        if not (await self.rules(target)).allows(target.url):
-            raise PolicyRefused("The site's robots.txt does not let this page be fetched.", code="ROBOTS_REFUSED")
+        await self._obey_robots(target)
         await self._envelope.reserve(workspace, UsageKind.PAGE, PROVIDER)
         return target
 
     async def ask(self, target: Target, validator: str = "", *, takes_listing: bool = False) -> FetchedPage | None:
         """The page, which may be kept; None while it has the validator. With `takes_listing` it may be a sitemap or a
         feed, which asks in vain not to be kept, since it is not. Errors: those of the guarded client; `PolicyRefused`
-        codes ADDRESS_REFUSED, PAGE_NOINDEX; `ContentRefused`.
+        codes ADDRESS_REFUSED and ROBOTS_REFUSED (of a redirect, which is not followed then), PAGE_NOINDEX;
+        `ContentRefused`.
         """
-        if takes_listing and not validator:
-            fetched = await self._fetch_listing(target.url)
-        else:
-            fetched = await self._fetch(target.url, validator)
+        fetch = self._fetch_listing if takes_listing and not validator else self._fetch
+        fetched = await fetch(target.url, validator, self._admit_redirect)
         if fetched is None:
             return None
-        if not self._filters.allows(parse_target(fetched.url).host):
-            raise PolicyRefused("The page moved to a host that is not to be read.", code="ADDRESS_REFUSED")
         if takes_listing and looks_like_listing(fetched.media_type, fetched.body):
             return fetched
         if len(fetched.body) > MAX_PAGE_BYTES:
@@ -109,9 +105,20 @@ class ReadPages:
             target = parse_target(url)
         except AddressRefused as refused:
             raise PolicyRefused(f"The address is not allowed: {refused}.", code="ADDRESS_REFUSED") from refused
+        self._check_host(target)
+        return target
+
+    def _check_host(self, target: Target) -> None:
         if not self._filters.allows(target.host):
             raise PolicyRefused("The address is of a host that is not to be read.", code="ADDRESS_REFUSED")
-        return target
+
+    async def _admit_redirect(self, target: Target) -> None:
+        self._check_host(target)
+        await self._obey_robots(target)
+
+    async def _obey_robots(self, target: Target) -> None:
+        if not (await self.rules(target)).allows(target.url):
+            raise PolicyRefused("The site's robots.txt does not let this page be fetched.", code="ROBOTS_REFUSED")
 
     async def rules(self, target: Target) -> RobotsRules:
         """The rules of a page's site."""
