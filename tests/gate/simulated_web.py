@@ -211,7 +211,7 @@ DUPLICATES = (
 """Fourteen ways to the page /a: eleven other spellings of the address, a copy, a print version, and a page that calls
 /a its own address.
 """
-FORBIDDEN = (f"{RULES}/private/1", f"{RULES}/private/2", "closed.example.org/", "closed.example.org/inside")
+FORBIDDEN = (*(f"{RULES}/private/{number}" for number in (1, 2, 3)), "closed.example.org/", "closed.example.org/inside")
 NOINDEX = (f"{RULES}/noindex-meta", f"{RULES}/noindex-header")
 
 
@@ -258,7 +258,7 @@ def _add_rules(web: SimulatedWeb) -> None:
     rules = b"User-agent: agentic-rag\nDisallow: /private/\nAllow: /\n\nUser-agent: *\nDisallow: /\n"
     web.pages[f"{RULES}/robots.txt"] = Answer(rules, media="text/plain")
     links = ["/private/1", "/private/2", "/noindex-meta", "/noindex-header", "/nofollow", "/open"]
-    web.pages[f"{RULES}/"] = page("Rules", prose(20), links)
+    web.pages[f"{RULES}/"] = page("Rules", prose(20), [*links, "/moved"])
     for number, path in enumerate(links):
         head = '<META NAME="robots" content="noindex, follow">' if path == "/noindex-meta" else ""
         head = '<meta name="robots" content="nofollow">' if path == "/nofollow" else head
@@ -266,3 +266,5 @@ def _add_rules(web: SimulatedWeb) -> None:
         headers = ("X-Robots-Tag: otherbot: nofollow", "X-Robots-Tag: noindex") if path == "/noindex-header" else ()
         web.pages[f"{RULES}{path}"] = Answer(made.body, headers=headers)
     web.pages[f"{RULES}/behind"] = page("Behind", prose(40))
+    web.pages[f"{RULES}/moved"] = Answer(status="302 Found", headers=("Location: /private/3",))
+    web.pages[f"{RULES}/private/3"] = page("Private", prose(41))
