@@ -22,6 +22,7 @@ import typer.testing
 from hypothesis import HealthCheck, settings
 
 from tests import guards, held_transactions
+from tests.dealing import deal
 from tests.guards import pytest_make_collect_report, pytest_runtest_makereport
 from tests.memory_folder import memory_folder
 from tests.shared_stack import StackDesk, WorkerStack
@@ -97,6 +98,13 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         return found
     finally:
         gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Each worker of a parallel run gets what waits for servers first."""
+    if (told := getattr(config, "workerinput", None)) is not None:
+        items[:] = deal(items, told["workercount"])
 
 
 @pytest.fixture(scope="session")
