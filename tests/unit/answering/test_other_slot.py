@@ -6,6 +6,7 @@ import pytest
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.evidence.other_slot import (
+    denies_what_is_asked,
     is_of_other_day,
     is_of_other_pole,
     is_of_other_year,
@@ -16,6 +17,7 @@ from agentic_rag.answering.evidence.other_slot import (
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.query.planner import detect_answer_type
 
 
@@ -37,6 +39,11 @@ def quote_of(text: str) -> DraftSentence:
         ("How much is the deposit for a rental bike?", "The deposit for a cargo bike is 200 euros.", True),
         ("How much is the conference budget?", "Conferences are paid by teams. The training budget is $1,500.", True),
         ("How much is the conference budget?", "For conferences the team has a budget of 1,500 dollars.", False),
+        ("Can I bring a cat?", "Can I bring a dog? No.", True),
+        ("Can I bring a cat?", "**Can I bring a dog?** No.", True),
+        ("Can I bring a dog?", "Can I bring a dog? No.", False),
+        ("Can I bring a cat?", "Can I bring a dog? No. Can I bring a cat? Yes.", False),
+        ("Can I print it on a shirt?", "It can be printed on a sign. It is not printed on clothes.", False),
         ("Wie viele Stunden arbeiten Werkstudenten?", "Auszubildende arbeiten 35 Stunden in der Woche.", True),
         ("Wie viele Stunden arbeiten Auszubildende?", "Auszubildende arbeiten 35 Stunden in der Woche.", False),
         ("Wie lange beträgt die Garantie für Bürsten?", "Die Garantie für Akkus beträgt ein Jahr.", True),
@@ -223,11 +230,46 @@ def test_what_is_of_other_sizes_is_left_out_beside_what_is_of_the_one(question: 
     text = "Over: boats over 13 m are 560. Ten : boats from 10 to 13 m are 420."
     spans = [(0, text.index("Ten")), (text.index("Ten"), len(text))]
     said = [DraftSentence(0, 0, *span, text[slice(*span)], UnitKind.PROSE, 1.0) for span in spans]
-    assert [one.text[:4] for one in without_others(question, said, [passage(1, "Lifts", text)])] == kept
+    part = build_subquery(question, detect_answer_type(question), {}, (), [text])
+    assert [one.text[:4] for one in without_others(part, said, [passage(1, "Lifts", text)])] == kept
+
+
+def test_what_is_of_the_size_and_holds_less_of_the_question_takes_no_other_place() -> None:
+    question = "Is a certificate needed for 2 days of sick leave?"
+    texts = ["Sick leave of more than 3 days needs a certificate.", "Up to 5 days of unpaid leave need no consent."]
+    passages = [passage(place + 1, "Leave", text) for place, text in enumerate(texts)]
+    said = [DraftSentence(0, place, 0, len(text), text, UnitKind.PROSE, 1.0) for place, text in enumerate(texts)]
+    part = build_subquery(question, detect_answer_type(question), {}, (), texts)
+    assert [one.passage for one in without_others(part, said, passages)] == [0, 1]
 
 
 def test_what_is_of_another_year_is_left_out_beside_what_is_of_the_one() -> None:
     passages = [passage(1, "Prices of 2025", "A lift is 395."), passage(2, "Prices of 2026", "A lift is 420.")]
     said = [DraftSentence(0, place, 0, 14, one.chunk.text, UnitKind.PROSE, 1.0) for place, one in enumerate(passages)]
-    assert [one.passage for one in without_others("What was a lift in 2025?", said, passages)] == [0]
-    assert [one.passage for one in without_others("What was a lift in 2024?", said, passages)] == [0, 1]
+    parts = [build_subquery(f"What was a lift in {year}?", AnswerType.FIGURE, {}) for year in (2025, 2024)]
+    assert [[one.passage for one in without_others(part, said, passages)] for part in parts] == [[0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "denies"),
+    [
+        ("Which valve must be closed?", "If the alarm sounds, staff must not close valve V-7.", True),
+        ("Which valve must be closed?", "Staff must not close valve V-7. Valve V-8 must be closed.", False),
+        ("Which valve must not be closed?", "Staff must not close valve V-7.", False),
+        ("Must valve V-7 be closed?", "Staff must not close valve V-7.", False),
+        ("What does the warranty cover?", "The warranty doesn't cover seals.", True),
+        ("What does the warranty cover?", "The warranty does not cover seals, it covers the motor.", False),
+        ("What does the warranty cover?", "The warranty of a pump that is not covered ends.", False),
+        ("Who is reimbursed for meals?", "Contractors are not reimbursed for meals.", True),
+        ("Who may park in the yard?", "Visitors may not park in the yard unless they are ill.", False),
+        ("What may be stored in the yard?", "Goods may not be stored in the yard for more than 3 days.", False),
+        ("What is the fine for a late form?", "A fine of 50 euros is due where the form is not filed.", False),
+        ("Where may I smoke?", "You cannot smoke in the kitchen.", True),
+        ("Where may I smoke?", "You cannot smoke in the kitchen but on the balcony.", False),
+        ("What happens when a lift is used?", "The lift is not used.", False),
+        ("Welches Ventil muss geschlossen werden?", "Das Ventil muss nicht geschlossen werden.", False),
+    ],
+)  # fmt: skip
+def test_a_thing_of_which_it_is_denied_is_not_the_one_asked_for(question: str, text: str, denies: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), {}, (), [text])
+    assert denies_what_is_asked(part, [quote_of(text)], [passage(1, "Notes", text)]) is denies

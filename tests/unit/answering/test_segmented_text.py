@@ -176,3 +176,33 @@ def test_a_label_is_not_beside_itself() -> None:
     alone, two = "The desk\nFee: £0.60", "The desk\nFee: £0.60\nDeposit: £5"
     assert not stands_among_labels(alone, alone.index("Fee"), len(alone))
     assert stands_among_labels(two, two.index("Deposit"), len(two))
+
+
+def sentences(text: str) -> list[str]:
+    """The units of the first paragraph."""
+    reading = SegmentedText(text, cut_off=False)
+    return [text[slice(*one)] for one in reading.sentences(reading.block(0))[0]]
+
+
+def test_a_question_that_opens_its_line_is_one_with_what_answers_it() -> None:
+    assert sentences("Is the lift open at night? Yes, until 2 am. It is slow.") == [
+        "Is the lift open at night? Yes, until 2 am.",
+        "It is slow.",
+    ]
+    assert sentences("- Can I keep a cat? Yes.\n- How many keys do I get? Three") == [
+        "- Can I keep a cat? Yes.",
+        "- How many keys do I get? Three",
+    ]
+    assert sentences("**What if I leave the county?** The money is paid back.") == [
+        "**What if I leave the county?** The money is paid back."
+    ]
+
+
+def test_a_question_within_a_line_stands_alone() -> None:
+    assert sentences("The licence asks. Do animals avoid it? Each chapter answers one.") == [
+        "The licence asks.",
+        "Do animals avoid it?",
+        "Each chapter answers one.",
+    ]
+    assert len(sentences("Ravi Menon, 09:05: is there power on all ports? A 770 wants 25 watts.")) == 2
+    assert sentences("Who are we?\nA club of rowers from Halden.")[-1] == "A club of rowers from Halden."

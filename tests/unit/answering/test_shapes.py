@@ -259,6 +259,14 @@ def test_a_yes_or_no_question_gets_the_exception_that_the_next_sentence_makes() 
     assert answer("May controllers work from home?", f"# Home\n\n{text}") == (text,)
 
 
+def test_a_value_comes_with_the_exception_that_the_next_sentence_makes_of_what_is_asked() -> None:
+    text = "Passwords expire after 90 days. Service accounts have passwords that do not expire."
+    page = f"# Accounts\n\n{text} They are long."
+
+    assert answer("After how many days do passwords of service accounts expire?", page) == (text,)
+    assert answer("After how many days do passwords expire?", page)[0] == "Passwords expire after 90 days."
+
+
 SERVICES = """# Services
 
 | Class | Examples | Recovery |

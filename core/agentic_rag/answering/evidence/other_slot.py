@@ -1,6 +1,6 @@
 """Whether what is quoted says of something else what a short question asks for: the price of oak boards where that of
 pine boards is asked, what adults may borrow instead of students, the rents of another year, what is planned instead of
-what was.
+what was, what must not be closed instead of what must.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from agentic_rag.answering.evidence.stated import text_before, texts_of
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import Subquery, column_names
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
+from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import join_masks, lower_text, mask_of, weight_of
 from agentic_rag.answering.plan import AnswerType
@@ -46,6 +47,21 @@ _WAS = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 _PLANNED = re.compile(
     r"\b(?:will|shall|plan(?:s|ned)?|intends?|(?:is|are) (?:to|(?:expected|scheduled|going|due) to))\b", re.IGNORECASE
 )
+_ASKS_WHICH = re.compile(
+    r"(?:(?:in|on|at|to|from|for|with|by) )?(?:which|who|whom|where|what) "
+    r"(?!(?:if|about|happens|happened|year|time|day|date|kind of)\b)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"(?:(?:if|when|while|after|before|until|in|on|at|for|from|during)\b[^,.;:]*, )?"
+    r"(?:(?!\b(?:if|when|unless|where|who|which|that|until|because|since|while|although)\b)[^,.;:])*?"
+    r"\b(?:(?:must|may|shall|should|can|could|will|would|do|does|did|is|are|was|were|has|have|had)"
+    r"(?: not|n['’]t)|cannot) (?:be |been )?(?P<verb>[\w-]+)"
+    r"(?!.*(?:\b(?:than|before|until|till|after|unless|without|except|but|only|instead|rather|if|when)\b|[,;:]|"
+    r"(?<![\w-])\d))",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A main clause that denies its verb, and tells no limit, exception or alternative behind it."""
 _MORE_DAYS = re.compile(
     r"\b(?:daily|every ?day|all days|any day|each day|week ?days?|working days?|weekends?|other days|otherwise|except|"
     r"täglich|jeden tag|alle tage|werktags?|werktagen|wochenenden?|sonst|außer|tous les jours|chaque jour|"
@@ -83,20 +99,28 @@ def is_of_something_else(part: Subquery, sentences: Sequence[DraftSentence], pas
     """
     of_times = (is_of_other_year, is_of_other_day)
     of_question = (leaves_name_out, tells_of_other_holder, is_of_other_number, is_of_other_size, *of_times)
-    of_part = (says_it_of_another, tells_of_plan, is_of_other_pole)
+    of_part = (says_it_of_another, tells_of_plan, is_of_other_pole, denies_what_is_asked)
     return any(one(part.text, sentences, passages) for one in of_question) or any(
         one(part, sentences, passages) for one in of_part
     )
 
 
 def without_others(
-    question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+    part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> tuple[DraftSentence, ...]:
-    """The sentences less those of another model, size or year than the question names, where others are left."""
-    kept = without_other_models(question, sentences, passages)
-    for is_other in (is_of_other_size, is_of_other_year):
-        kept = tuple(one for one in kept if not is_other(question, [one], passages)) or kept
-    return kept
+    """The sentences less those of another model, size or year than the question names, where others are left: in the
+    place of one of another size such as hold no less of the question.
+    """
+    kept = without_other_models(part.text, sentences, passages)
+    of_size = tuple(one for one in kept if not is_of_other_size(part.text, [one], passages))
+    if of_size and _most_held(part, of_size, passages) >= _most_held(part, kept, passages):
+        kept = of_size
+    return tuple(one for one in kept if not is_of_other_year(part.text, [one], passages)) or kept
+
+
+def _most_held(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> float:
+    texts = texts_of(all_quotes(sentences), passages)
+    return max(weight_of(mask_of(lower_text(one), part.terms), part.terms) for one in texts)
 
 
 def is_of_other_year(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
@@ -155,19 +179,23 @@ def tells_of_plan(part: Subquery, sentences: Sequence[DraftSentence], passages: 
 def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where a short question asks for a value, no quoted sentence that has one holds, with what stands above it,
     all that the question is about, and one holds all but a single word, or words in a row, in whose place beside
-    another word of the question it has a different one.
+    another word of the question it has a different one. Of a question whether something is so it is told by the
+    questions that the text itself answers: "Can I bring a dog? No." is not said of a cat.
     """
     table = table_of(part.text)
+    is_whether = part.answer_type is AnswerType.YES_NO
     asked = words_of(part.text, part, table)
     about = [one for one in asked if one.mask and not says_how(one.low, table)]
     masks = {one.mask for one in about}
-    if part.answer_type not in VALUES or not 1 <= len(masks) <= _MOST_THINGS + (table is None):
+    if not (is_whether or part.answer_type in VALUES) or not 1 <= len(masks) <= _MOST_THINGS + (table is None):
         return False
     wanted = join_masks(masks)
     found = False
     for said, lacked in _sentences_of(part, wanted, sentences, passages):
-        if not lacked and states_answer(said, part.answer_type, part.text):
+        if not lacked and (is_whether or states_answer(said, part.answer_type, part.text)):
             return False
+        if is_whether and "?" not in said:
+            continue
         words = words_of(said, part, table)
         if lacked in masks or (table is None and _is_run(asked, lacked)):
             found = found or any(_has_other(one, said, words, table) for one in _pairs_of(asked, lacked))
@@ -175,6 +203,23 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
             lacking = (one for one in about if not lacked & ~one.mask)
             found = found or any(_is_sibling(one, word, lacked) for one in lacking for word in words)
     return found
+
+
+def denies_what_is_asked(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where a question asks which thing, person or place it is that something holds of, and each quoted sentence
+    that has the most of the question says of one that it does not hold, and no more: which valve must be closed is not
+    said by "staff must not close valve V-7". In English.
+    """
+    if table_of(part.text) is not None or not _ASKS_WHICH.match(part.text) or has_negation(part.text):
+        return False
+    told: list[tuple[float, bool]] = []
+    for text in texts_of(all_quotes(sentences), passages):
+        for said in (text[slice(*span)] for span in sentence_spans(text)):
+            denied = _DENIED.match(said)
+            is_denied = denied is not None and mask_of(lower_text(denied["verb"]), part.terms) != 0
+            told.append((weight_of(mask_of(lower_text(said), part.terms), part.terms), is_denied))
+    most = max((weight for weight, _ in told), default=0.0)
+    return most > 0.0 and all(is_denied for weight, is_denied in told if weight == most)
 
 
 def is_of_other_pole(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:

@@ -52,7 +52,7 @@ _ASKED = re.compile(
     r"|(?:what|how) (?:[\w'’-]+ ){1,3}(?:do|does|did|can|could|should|must|may|will|would) "
     r"(?:I|we|you|he|she|it|they|the|an?|my|our|your|this|these) "
     r"|(?:can|could|may|must|will|does|did) (?:I|we|you|it|there|they|my|our|an?|the (?!\d)) ?"
-    r"|(?:is|are|has|have) (?:I|we|you|it|there|they) )[^,.:;!]+$"
+    r"|(?:is|are|has|have) (?:I|we|you|it|there|they) )[^,.:;!?]+$"
 )
 """How English asks, the first letter in lower case: the verb stands before what it is said of. "What you need is …",
 "Should it rain, …", "May the 4th is a holiday" and "Is an employee of Halden" are none.
@@ -72,7 +72,7 @@ _NUMBERED_PART = re.compile(
 """Numbers that do not make a line a row of a table: years, and what numbers a heading."""
 
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]{2,100}\1[.:]?$")
-LONGEST_HEAD_LINE, LONGEST_QUESTION_LINE = 45, 120
+LONGEST_HEAD_LINE, LONGEST_QUESTION_LINE, LONGEST_QUESTION_LABEL = 45, 120, 12
 CLEARLY_LONGER = 1.3
 """Code points of a line that heads a paragraph, and how much longer the line below it is."""
 _LABELLED_LINE = re.compile(r"(?:\*\*|__)?[^\W\d_][\w.()/'’&-]*(?: [\w.()/'’&-]+){0,3}(?:\*\*|__)?:(?:\*\*|__)? +\S")
@@ -164,16 +164,29 @@ def split_section_lines(text: str, spans: Sequence[tuple[int, int]]) -> list[tup
 
 
 def join_terms(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans, each that is a term in bold joined with the sentence that follows on its line."""
+    """The spans, each that is a term in bold, or opens its line and asks, joined with the sentence that follows on its
+    line: "- How long is the notice period? Three months."
+    """
     joined: list[tuple[int, int]] = []
-    term: tuple[int, int] | None = None
+    opener: tuple[int, int] | None = None
     for span in spans:
-        if term is not None and "\n" not in text[term[1] : span[0]]:
-            joined[-1] = (term[0], span[1])
+        if opener is not None and "\n" not in text[opener[1] : span[0]]:
+            joined[-1] = (opener[0], span[1])
         else:
             joined.append(span)
-        term = span if _TERM.match(text[slice(*span)]) else None
+        opener = span if _TERM.match(text[slice(*span)]) or _opens_line_and_asks(text, *span) else None
     return joined
+
+
+def _opens_line_and_asks(text: str, start: int, end: int) -> bool:
+    """Not what somebody asks in a chat: "Ravi Menon, 09:05: does it have power?"."""
+    said = text[start:end]
+    return (
+        said.rstrip(_EMPHASIS_MARKS + '"”’»)').endswith(("?", "？"))
+        and len(said) <= LONGEST_QUESTION_LINE
+        and ":" not in said[LONGEST_QUESTION_LABEL:]
+        and not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    )
 
 
 def split_labelled_lines(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -46,7 +46,7 @@ class Shape:
 
 
 SHAPES: Mapping[QuestionKind, Shape] = {
-    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before)),
+    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before, with_exception)),
     QuestionKind.STEPS: Shape(2, (), (answered_whole, whole_steps)),
     QuestionKind.LIST: Shape(6, (extreme_row,), (answered_whole, all_items)),
     QuestionKind.COMPARISON: Shape(4, (extreme_row, compared_rows, row_of_each_issue)),

@@ -225,7 +225,7 @@ def _weigh_answer(
         is_whole = is_path or kind in _SEVERAL_DOCUMENTS or asks_twice(part.text)
         grounds: Sequence[DraftSentence] = said
         if not is_whole:
-            said = without_others(part.text, said, found.passages)
+            said = without_others(part, said, found.passages)
             grounds = without_padding(part, said, found.passages, reading.read)
         kept += [one for one in grounds if one not in kept]
         has_forms = (
