@@ -93,7 +93,7 @@ async def by_commands(servers: Servers) -> list[str]:
             "AGENTIC_RAG_TOKEN": secrets.token_hex(32),
         },
     )
-    wrong = list[str]()
+    wrong, taken = list[str](), dict[str, str]()
     before = await credentials_of(home, url, servers.stack.redis_url)
     with RagTerminal(folder, operator.environment) as terminal:
         for command in DECLARED:
