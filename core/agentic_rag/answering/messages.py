@@ -20,6 +20,7 @@ class Message(enum.Enum):
     NOT_STATED = "The nearest passages are about the subject, but do not state what the question asks for."
     NOT_ESTABLISHED = "This is the nearest text. It is not established that it answers the question."
     OF_ANOTHER = "This is the nearest text. It is not established that it is about {named}."
+    PART_OF_LIST = "This is a part of a list. The documents have, or may have, more that fits the question."
     UNDERSPECIFIED = "The question fits several things. Each is answered; name one of them to get its answer alone."
     TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
     OTHER_LANGUAGE = (
@@ -73,6 +74,7 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Die nächsten Passagen handeln vom Thema, nennen aber nicht, wonach die Frage fragt.",
         "Dies ist der nächste Text. Es steht nicht fest, dass er die Frage beantwortet.",
         "Dies ist der nächste Text. Es steht nicht fest, dass er {named} betrifft.",
+        "Dies ist ein Teil einer Liste. In den Dokumenten steht mehr, was zur Frage passt, oder es kann dort stehen.",
         "Die Frage passt auf mehrere Dinge. Jedes ist beantwortet; nennen Sie eines, um nur dessen Antwort zu lesen.",
         "Die nächsten Passagen decken nicht ab, wonach gefragt ist; daher wird aus ihnen keine Antwort gegeben.",
         "Die gefundenen Passagen sind in einer anderen Sprache als die Frage; daher wird aus ihnen keine Antwort "
@@ -94,6 +96,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Les passages les plus proches traitent du sujet, mais n’indiquent pas ce que la question demande.",
         "Voici le texte le plus proche. Il n’est pas établi qu’il réponde à la question.",
         "Voici le texte le plus proche. Il n’est pas établi qu’il concerne {named}.",
+        "Voici une partie d’une liste. Les documents ont, ou peuvent avoir, d’autres éléments qui répondent "
+        "à la question.",
         "La question convient à plusieurs choses. Chacune a sa réponse ; nommez-en une pour n’obtenir que la sienne.",
         "Les passages les plus proches ne couvrent pas ce qui est demandé ; aucune réponse n’en est donc tirée.",
         "Les passages trouvés sont dans une autre langue que la question ; aucune réponse n’en est donc tirée. Posez "
@@ -116,6 +120,7 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Los pasajes más cercanos tratan del tema, pero no indican lo que la pregunta pide.",
         "Este es el texto más cercano. No está establecido que responda a la pregunta.",
         "Este es el texto más cercano. No está comprobado que trate de {named}.",
+        "Esta es una parte de una lista. Los documentos tienen, o pueden tener, más que se ajusta a la pregunta.",
         "La pregunta se ajusta a varias cosas. Cada una tiene su respuesta; nombre una para obtener solo la suya.",
         "Los pasajes más cercanos no cubren lo que se pregunta, por lo que no dan respuesta.",
         "Los pasajes encontrados están en otro idioma que la pregunta, por lo que no dan respuesta. Pregunte en el "
@@ -138,6 +143,7 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "I passaggi più vicini trattano l’argomento, ma non indicano ciò che la domanda chiede.",
         "Questo è il testo più vicino. Non è accertato che risponda alla domanda.",
         "Questo è il testo più vicino. Non è accertato che riguardi {named}.",
+        "Questa è una parte di un elenco. I documenti hanno, o possono avere, altro che risponde alla domanda.",
         "La domanda si adatta a più cose. Ognuna ha la sua risposta; ne nomini una per ottenere solo la sua.",
         "I passaggi più vicini non coprono ciò che si chiede; perciò non se ne ricava alcuna risposta.",
         "I passaggi trovati sono in una lingua diversa da quella della domanda; perciò non se ne ricava alcuna "
@@ -160,6 +166,7 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "As passagens mais próximas tratam do assunto, mas não indicam o que a pergunta pede.",
         "Este é o texto mais próximo. Não está estabelecido que responda à pergunta.",
         "Este é o texto mais próximo. Não está comprovado que trate de {named}.",
+        "Esta é uma parte de uma lista. Os documentos têm, ou podem ter, mais que corresponde à pergunta.",
         "A pergunta serve para várias coisas. Cada uma tem a sua resposta; nomeie uma para obter só a dela.",
         "As passagens mais próximas não cobrem o que se pergunta, por isso não se dá nenhuma resposta a partir delas.",
         "As passagens encontradas não estão na língua da pergunta, por isso não se dá nenhuma resposta a partir "
@@ -181,6 +188,7 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "De dichtstbijzijnde passages gaan over het onderwerp, maar vermelden niet wat de vraag vraagt.",
         "Dit is de dichtstbijzijnde tekst. Het staat niet vast dat die de vraag beantwoordt.",
         "Dit is de dichtstbijzijnde tekst. Het staat niet vast dat hij over {named} gaat.",
+        "Dit is een deel van een lijst. In de documenten staat meer, of kan meer staan, dat bij de vraag past.",
         "De vraag past op meerdere dingen. Elk is beantwoord; noem er een om alleen dat antwoord te krijgen.",
         "De dichtstbijzijnde passages dekken niet wat wordt gevraagd; daarom wordt er geen antwoord uit gegeven.",
         "De gevonden passages zijn in een andere taal dan de vraag; daarom wordt er geen antwoord uit gegeven. "
@@ -202,6 +210,7 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Najbliższe fragmenty dotyczą tematu, ale nie podają tego, o co chodzi w pytaniu.",
         "To jest najbliższy tekst. Nie ustalono, że odpowiada on na pytanie.",
         "To jest najbliższy tekst. Nie jest pewne, czy dotyczy {named}.",
+        "To jest część listy. Dokumenty zawierają lub mogą zawierać więcej pozycji pasujących do pytania.",
         "Pytanie pasuje do kilku rzeczy. Na każdą jest odpowiedź; proszę wskazać jedną z nich.",
         "Najbliższe fragmenty nie obejmują tego, o co chodzi w pytaniu, więc nie podano na ich podstawie odpowiedzi.",
         "Znalezione fragmenty są w innym języku niż pytanie, więc nie podano na ich podstawie odpowiedzi. Proszę "
@@ -223,6 +232,7 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Ближайшие фрагменты касаются темы, но не сообщают того, о чём спрашивается.",
         "Это ближайший текст. Не установлено, что он отвечает на вопрос.",
         "Это ближайший текст. Не установлено, что он относится к {named}.",
+        "Это часть списка. В документах есть или могут быть и другие пункты, подходящие к вопросу.",
         "Вопрос подходит к нескольким предметам. На каждый дан ответ; назовите один, чтобы получить только его ответ.",
         "Ближайшие фрагменты не охватывают того, о чём спрашивается, поэтому ответ по ним не даётся.",
         "Найденные фрагменты написаны не на языке вопроса, поэтому ответ по ним не даётся. Спросите на языке "

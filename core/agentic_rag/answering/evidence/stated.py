@@ -11,7 +11,7 @@ from agentic_rag.answering.extraction.candidate_units import (
     Subquery,
     column_names,
     depends_on_previous,
-    is_heading_row,
+    rows_below_names,
     unit_states_answer,
 )
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
@@ -24,7 +24,7 @@ from agentic_rag.answering.shapes.forms import defines
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.language.sentences import sentence_spans
-from agentic_rag.language.tables import RULE_ROW, is_row, row_spans
+from agentic_rag.language.tables import is_row
 from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -79,15 +79,9 @@ def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequ
 
 def split_rows(quote: DraftSentence, passage: Passage) -> list[DraftSentence]:
     """The rows of a table that is quoted whole, without those that name its columns; any other quote as it is."""
-    lines = row_spans(passage.chunk.text, [(quote.start, quote.end)])
-    if len(lines) < 2 or not all(is_row(passage.chunk.text[slice(*line)]) for line in lines):
-        return [quote]
-    rows = [line for line in lines if not _is_above_rows(passage, *line)]
-    return [replace(quote, start=start, end=end, kind=UnitKind.TABLE_ROW) for start, end in rows]
-
-
-def _is_above_rows(passage: Passage, start: int, end: int) -> bool:
-    return RULE_ROW.match(passage.chunk.text[start:end]) is not None or is_heading_row(passage, start, end)
+    text = passage.chunk.text[quote.start : quote.end]
+    rows = rows_below_names(passage, (quote.start, quote.end)) if "\n" in text else []
+    return [replace(quote, start=start, end=end, kind=UnitKind.TABLE_ROW) for start, end in rows] or [quote]
 
 
 def _is_beside_the_one_asked(
@@ -128,6 +122,25 @@ def _count_names(
             if other.kind is UnitKind.TABLE_ROW and other.passage == quote.passage:
                 held |= _mask(part, other, passages)
     return (held & part.name_mask).bit_count()
+
+
+def fits_question(
+    part: Subquery,
+    kind: QuestionKind,
+    sentences: Sequence[DraftSentence],
+    passages: Sequence[Passage],
+    *,
+    is_read: bool,
+) -> bool:
+    """True where the sentences have the form that a question of this kind asks for, and tell of the one thing and act
+    that it is about; `is_read` where a model read the units.
+    """
+    return (
+        has_form(part, kind, sentences, passages)
+        and is_tied(part, sentences, passages)
+        and tells_of_act(part, sentences, passages)
+        and tells_of_the_one(part, sentences, passages, is_read=is_read)
+    )
 
 
 def has_form(

@@ -12,6 +12,7 @@ from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_t
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import (
+    RULE_ROW,
     caption_span,
     header_span,
     is_blank,
@@ -19,6 +20,7 @@ from agentic_rag.language.tables import (
     is_page_foot,
     is_row,
     pair_cells,
+    row_spans,
 )
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -124,6 +126,15 @@ def is_heading_row(passage: Passage, start: int, end: int) -> bool:
     """True for the header of a table, and for a page's foot."""
     above, whole = len(passage.table_head), passage.text_with_table_head
     return is_header(whole, above + start, above + end) or is_page_foot(passage.chunk.text, start, end)
+
+
+def rows_below_names(passage: Passage, span: Span) -> list[Span]:
+    """The rows of a table without those that name its columns; none where a line of the span is no row."""
+    text = passage.chunk.text
+    lines = row_spans(text, [span])
+    if not all(is_row(text[slice(*line)]) for line in lines):
+        return []
+    return [line for line in lines if not (RULE_ROW.match(text[slice(*line)]) or is_heading_row(passage, *line))]
 
 
 def column_names(passage: Passage, row_start: int) -> str:

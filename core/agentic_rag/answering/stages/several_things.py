@@ -39,8 +39,10 @@ def several_readings() -> Shortfall:
     return Shortfall(AbstentionReason.UNDERSPECIFIED, RunMessage(Message.UNDERSPECIFIED), Outcome.UNDERSPECIFIED)
 
 
-def not_established(lacking: Sequence[str]) -> Shortfall:
-    """That the answer is the nearest text alone, with the words of the question that it is not about."""
-    message = Message.OF_ANOTHER if lacking else Message.NOT_ESTABLISHED
+def not_established(lacking: Sequence[str], *, is_part: bool = False) -> Shortfall:
+    """That the answer is the nearest text alone, with the words of the question that it is not about, or that it is a
+    part of a list (`is_part`).
+    """
+    message = Message.PART_OF_LIST if is_part else Message.OF_ANOTHER if lacking else Message.NOT_ESTABLISHED
     why = RunMessage(message, ", ".join(f"“{one}”" for one in lacking))
     return Shortfall(AbstentionReason.NOT_ESTABLISHED, why, Outcome.UNCERTAIN)

@@ -26,7 +26,7 @@ from agentic_rag.answering.evidence.other_slot import is_of_something_else, with
 from agentic_rag.answering.evidence.other_things import is_of_other_things
 from agentic_rag.answering.evidence.padding import cut_to_values, without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
-from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied, tells_of_act, tells_of_the_one
+from agentic_rag.answering.evidence.stated import fits_question, is_stated
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.contradiction import are_dated_issues
 from agentic_rag.answering.extraction.disagreement import find_contradiction
@@ -52,6 +52,7 @@ from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageRes
 from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import Choice, asks_twice, most_sentences, shape_part
+from agentic_rag.answering.siblings.left_out import leaves_some_out
 from agentic_rag.answering.siblings.unaccounted import unaccounted_words
 from agentic_rag.answering.stages.amendments import find_amendment
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
@@ -219,7 +220,7 @@ def _weigh_answer(
         return draft
     weighed: list[Support] = []
     kept: list[DraftSentence] = []
-    has_forms = True
+    has_forms, is_part = True, False
     for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
         is_whole = is_path or kind in _SEVERAL_DOCUMENTS or asks_twice(part.text)
@@ -228,13 +229,9 @@ def _weigh_answer(
             said = without_others(part, said, found.passages)
             grounds = without_padding(part, said, found.passages, reading.read)
         kept += [one for one in grounds if one not in kept]
-        has_forms = (
-            has_forms
-            and has_form(part, kind, grounds, found.passages)
-            and is_tied(part, grounds, found.passages)
-            and tells_of_act(part, grounds, found.passages)
-            and tells_of_the_one(part, grounds, found.passages, is_read=reading.signs is not None)
-        )
+        is_read = reading.signs is not None
+        has_forms = has_forms and fits_question(part, kind, grounds, found.passages, is_read=is_read)
+        is_part = is_part or leaves_some_out(part, kind, grounds, found.passages)
         odds = odds_of(reading, said)
         signs = find_certainty_signs(part, said, found.passages, reading.documents, support, reading.signs, odds)
         weighed.append(score_certainty(signs, CERTAINTY_BY_WORDS if reading.signs is None else CertaintyWeights()))
@@ -254,13 +251,15 @@ def _weigh_answer(
     is_certain = certainty.enough and has_forms and is_stated_alone
     is_certain = is_certain and not is_of_something_else(whole, cut, found.passages)
     lacking = unaccounted_words(whole, cut, found.passages) if is_certain else ()
-    is_certain = is_certain and not lacking
+    is_part = is_part and is_certain and not lacking
+    is_certain = is_certain and not (lacking or is_part)
     shown = cut if is_certain else cut_to_values(draft.sentences, asked, found.passages)
     amendment = find_amendment(whole, shown, found.passages, state.checked.excluded)
     if amendment is not None:
         shown = (*shown, amendment)
         draft = replace(draft, is_conflicting=is_certain)
-    return replace(draft, sentences=shown, shortfall=draft.shortfall if is_certain else not_established(lacking))
+    why = draft.shortfall if is_certain else not_established(lacking, is_part=is_part)
+    return replace(draft, sentences=shown, shortfall=why)
 
 
 def _join_readings(readings: Sequence[PartReading]) -> PartReading:

@@ -1,0 +1,89 @@
+"""Rows and items that fit a question and that are not quoted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.answering.test_extractive import passage
+
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.subquery import build_subquery
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.query.planner import detect_answer_type
+from agentic_rag.answering.shapes.question_kind import question_kind
+from agentic_rag.answering.siblings.left_out import leaves_some_out
+from agentic_rag.retrieval.candidates import Passage
+
+NAMES = "| Company | City | Employees |\n|---|---|---|\n"
+NOTICES = (
+    f"{NAMES}| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |\n| Harbour Cranes | Alameda | 12 |"
+)
+BRING = "For the dive bring:\n\n- a towel\n- a medical certificate\n- warm clothes\n\nParking is free."
+IN_OAKLAND = "Which companies in Oakland gave notice?"
+
+
+def leaves_out(question: str, said: str, *passages: Passage) -> bool:
+    """Whether `said`, quoted line by line of the first passage, leaves some out."""
+    answer_type = detect_answer_type(question)
+    text, quotes = passages[0].chunk.text, list[DraftSentence]()
+    for line in said.splitlines():
+        kind, start = UnitKind.TABLE_ROW if line.startswith("|") else UnitKind.LIST_ITEM, text.index(line)
+        quotes.append(DraftSentence(0, 0, start, start + len(line), line, kind, 1.0))
+    part = build_subquery(question, answer_type, {})
+    return leaves_some_out(part, question_kind(question, answer_type), quotes, passages)
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "is_part"),
+    [
+        (IN_OAKLAND, "| Marine Terminal | Oakland | 39 |", True),
+        (IN_OAKLAND, "| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |", False),
+        (IN_OAKLAND, NOTICES, False),
+        ("Which companies in Alameda gave notice?", "| Harbour Cranes | Alameda | 12 |", False),
+        ("Which companies gave notice?", "| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |", True),
+        ("Which company in Oakland has the most employees?", "| Marine Terminal | Oakland | 39 |", False),
+        ("How many employees has Ports Shared?", "| Ports Shared | Oakland | 4 |", False),
+    ],
+)
+def test_a_list_of_rows_is_whole_where_every_row_is_quoted_that_fits_as_well(
+    question: str, said: str, *, is_part: bool
+) -> None:
+    assert leaves_out(question, said, passage(1, "Notices", NOTICES)) is is_part
+
+
+@pytest.mark.parametrize(
+    ("said", "is_part"),
+    [
+        ("- a towel\n- warm clothes", True),
+        ("- a towel\n- a medical certificate\n- warm clothes", False),
+        ("Parking is free.", False),
+    ],
+)
+def test_a_list_is_whole_with_all_of_its_items(said: str, *, is_part: bool) -> None:
+    assert leaves_out("What are the things to bring for the dive?", said, passage(1, "Diving", BRING)) is is_part
+
+
+def test_an_item_that_names_several_things_may_be_the_list_that_is_asked_for() -> None:
+    rooms = "- Rooms: hall, study and loft\n- Hours: 8 to 17\n- Keys: at the desk"
+    assert not leaves_out("Which rooms are there?", "- Rooms: hall, study and loft", passage(1, "House", rooms))
+
+
+def test_rows_of_the_same_table_in_another_passage_count() -> None:
+    first = passage(1, "Notices", NOTICES)
+    rows = "| Quay Cold Stores | Oakland | 7 |\n| Pier Works | Vallejo | 9 |\n\nEnd of the report."
+    after = passage(2, "Notices", rows)
+    chunk = replace(after.chunk, revision_id=first.chunk.revision_id, index=first.chunk.index + 1)
+    quoted = "| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |"
+
+    assert leaves_out(IN_OAKLAND, quoted, first, replace(after, chunk=chunk, table_head=NAMES))
+    assert not leaves_out(IN_OAKLAND, quoted, first, replace(passage(3, "Notices of 2014", rows), table_head=NAMES))
+
+
+def test_a_table_that_goes_on_where_nobody_looked_is_not_whole() -> None:
+    rows = "\n".join(f"| Company {at} | Vallejo | {at} |" for at in range(10, 70))
+    long = passage(1, "Notices", f"{NOTICES}\n{rows}")
+    quoted = "| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |"
+
+    assert leaves_out(IN_OAKLAND, quoted, long)
+    assert not leaves_out(IN_OAKLAND, quoted, passage(1, "Notices", f"{long.chunk.text}\n\nEnd of the report."))
