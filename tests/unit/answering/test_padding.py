@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.padding import cut_to_values, without_padding
+from agentic_rag.answering.evidence.padding import cut_to_values, without_farther, without_padding
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.query.planner import detect_answer_type
+from agentic_rag.answering.shapes.question_kind import question_kind
 
 RENT, ARREARS = "The rent rises by 2.8 per cent.", "Rent arrears came to 13,960 pounds."
 PASSAGES = [passage(1, "January", RENT), passage(2, "May", ARREARS)]
@@ -129,3 +130,55 @@ def test_each_setting_whose_name_is_asked_for_stays(question: str, kept: list[st
         for line in menu.split("\n")
     ]
     assert [one.text for one in without_padding(part, said, [passage(1, "Menu", menu)], [])] == kept
+
+
+NIGHTLY, MONTHLY = "Nightly backups are kept for 35 days.", "Monthly backups are kept for 13 months."
+NORTH, SOUTH = "It is 42 m long; the door is 6.2 m high.", "It is 36 m long; the door is 5.1 m high."
+VALVE, BEHIND = "Close the main valve when a pipe bursts.", "It is behind the flap."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "said", "odds", "kept"),
+    [
+        ("How long are nightly backups kept?", f"{NIGHTLY} {MONTHLY}", (NIGHTLY, MONTHLY), (2.5, 1.6), (NIGHTLY,)),
+        ("How long are nightly backups kept?", f"{NIGHTLY} {MONTHLY}", (MONTHLY, NIGHTLY), (1.6, 2.5), (NIGHTLY,)),
+        ("How long are backups kept?", f"{NIGHTLY} {MONTHLY}", (NIGHTLY, MONTHLY), (2.5, 1.6), (NIGHTLY, MONTHLY)),
+        ("How long are nightly backups kept?", f"{NIGHTLY} {MONTHLY}", (NIGHTLY, MONTHLY), (1.6, 2.5), None),
+        (
+            "How long are nightly and weekly backups kept?",
+            f"{NIGHTLY} {MONTHLY}",
+            (NIGHTLY, MONTHLY),
+            (2.5, 1.6),
+            None,
+        ),
+        ("Why are nightly backups kept?", f"{NIGHTLY} {MONTHLY}", (NIGHTLY, MONTHLY), (2.5, 1.6), None),
+        ("Which days are nightly backups kept?", f"{NIGHTLY} {MONTHLY}", (NIGHTLY, MONTHLY), (2.5, 1.6), None),
+        (
+            "How high is the door of Shed North?",
+            f"## Shed North\n\n{NORTH}\n\n## Shed South\n\n{SOUTH}",
+            (NORTH, SOUTH),
+            (4.0, 2.8),
+            (NORTH,),
+        ),
+        (
+            "Where is the main valve for a burst pipe?",
+            f"1. {VALVE}\n2. {BEHIND}",
+            (VALVE, BEHIND),
+            (2.1, 1.0),
+            None,
+        ),
+        ("Where is the main valve for a burst pipe?", f"{VALVE} {BEHIND}", (VALVE, BEHIND), (2.1, 1.0), None),
+    ],
+)
+def test_what_has_less_of_the_question_does_not_stand_beside_what_answers(
+    question: str, text: str, said: tuple[str, ...], odds: tuple[float, ...], kept: tuple[str, ...] | None
+) -> None:
+    answer_type = detect_answer_type(question)
+    quotes = [
+        DraftSentence(0, 0, text.index(one), text.index(one) + len(one), one, UnitKind.PROSE, 1.0) for one in said
+    ]
+    read = [replace(unit(0, one), start=quote.start, end=quote.end) for one, quote in zip(odds, quotes, strict=True)]
+    part = build_subquery(question, answer_type, {})
+    kind = question_kind(question, answer_type)
+    left = without_farther(part, kind, quotes, [passage(1, "Notes", text)], read)
+    assert tuple(one.text for one in left) == (said if kept is None else kept)

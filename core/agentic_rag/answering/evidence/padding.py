@@ -4,15 +4,24 @@ them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.evidence.stated import texts_of
 from agentic_rag.answering.extraction.answer_type_match import gives_reason, states_answer
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, depends_on_previous
+from agentic_rag.answering.extraction.candidate_units import (
+    CandidateUnit,
+    Subquery,
+    column_names,
+    depends_on_previous,
+    unit_states_answer,
+)
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
+from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.programming import name_set, names_above
 from agentic_rag.language.sentences import sentence_spans
@@ -21,6 +30,11 @@ from agentic_rag.retrieval.candidates import Passage
 
 EVEN_ODDS = 0.0
 """As a logarithm."""
+_ONE_ANSWER = frozenset({QuestionKind.VALUE, QuestionKind.FACT, QuestionKind.YES_NO, QuestionKind.DEFINITION})
+"""Kinds of questions that one sentence may answer, where they do not ask about several things."""
+LONGEST_GAP = 8
+"""Code points between sentences in a row: a blank line and the mark of an item."""
+_JOINING = re.compile(r"\b(?:and|or|both|each|respectively)\b", re.IGNORECASE)
 
 
 def without_padding(
@@ -41,6 +55,58 @@ def without_padding(
         for one, own in zip(sentences, odds, strict=True)
         if (own is not None and own > EVEN_ODDS)
         or (passages[one.passage].chunk.document_id == home and (own is None or not _is_besides(part, one, passages)))
+    )
+
+
+def without_farther(
+    part: Subquery,
+    kind: QuestionKind,
+    sentences: Sequence[DraftSentence],
+    passages: Sequence[Passage],
+    read: Sequence[CandidateUnit],
+) -> tuple[DraftSentence, ...]:
+    """The sentences, where one of them may answer, less those that have less of the question than another one which
+    states an answer and is as likely: how long monthly backups are kept beside how long nightly ones are. One that
+    leans on another one, or is leant on, stays.
+    """
+    table = table_of(part.text)
+    if kind not in _ONE_ANSWER or (_JOINING if table is None else table.joining.pattern).search(part.text):
+        return tuple(sentences)
+    held = [_held_with_above(part, one, passages) for one in sentences]
+    odds = [_best_odds(one, read) or EVEN_ODDS for one in sentences]
+    states = [
+        any(unit_states_answer(part, passages[one.passage], one.start, one.end) for one in quotes_of(sentence))
+        for sentence in sentences
+    ]
+
+    def is_farther(at: int) -> bool:
+        return any(
+            states[other] and odds[other] >= odds[at] and held[at] != held[other] and not held[at] & ~held[other]
+            for other in range(len(sentences))
+        )
+
+    return tuple(one for at, one in enumerate(sentences) if _is_joined(one, sentences, passages) or not is_farther(at))
+
+
+def _held_with_above(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> int:
+    """The bits of the question's terms that a sentence has with what stands above it."""
+    said = [*texts_of(quotes_of(sentence), passages)]
+    for one in quotes_of(sentence):
+        said += (*headings_above(passages[one.passage], one.start), column_names(passages[one.passage], one.start))
+    return mask_of(lower_text("\n".join(said)), part.terms)
+
+
+def _is_joined(sentence: DraftSentence, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True for a sentence that leans on the one before it in the text, or that the next one leans on, where that is
+    quoted too.
+    """
+    text = passages[sentence.passage].chunk.text
+    return any(
+        first.passage == second.passage
+        and 0 <= second.start - first.end <= LONGEST_GAP
+        and depends_on_previous(text[second.start : second.end])
+        for other in sentences
+        for first, second in ((sentence, other), (other, sentence))
     )
 
 

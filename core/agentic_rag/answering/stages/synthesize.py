@@ -24,7 +24,7 @@ from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.other_language import is_of_other_language
 from agentic_rag.answering.evidence.other_slot import is_of_something_else, without_others
 from agentic_rag.answering.evidence.other_things import is_of_other_things
-from agentic_rag.answering.evidence.padding import cut_to_values, without_padding
+from agentic_rag.answering.evidence.padding import cut_to_values, without_farther, without_padding
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import fits_question, is_stated
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
@@ -228,6 +228,7 @@ def _weigh_answer(
         if not is_whole:
             said = without_others(part, said, found.passages)
             grounds = without_padding(part, said, found.passages, reading.read)
+            grounds = without_farther(part, kind, grounds, found.passages, reading.read)
         kept += [one for one in grounds if one not in kept]
         is_read = reading.signs is not None
         has_forms = has_forms and fits_question(part, kind, grounds, found.passages, is_read=is_read)
