@@ -496,3 +496,23 @@ def test_one_sentence_sums_nothing_up(said: str, is_certain: bool) -> None:
     part = build_subquery("Summarise the report", AnswerType.FACT, {})
     quote = DraftSentence(0, 0, 0, len(said), said, UnitKind.PROSE, 1.0)
     assert has_form(part, QuestionKind.SUMMARY, [quote], [passage(1, "Report", said)]) is is_certain
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "is_certain"),
+    [
+        ("What is a group of ducks called?", "All ducks belong to an order, a group that contains swans too.", False),
+        ("What is a group of ducks called?", "A group of ducks on water is a raft.", True),
+        ("What is a group of ducks called?", "On water they are called a raft.", True),
+        ("What do you call a male duck?", "The male of most ducks has bright feathers.", False),
+        ("What do you call a male duck?", "Male ducks, or drakes, have bright feathers.", True),
+        ("What is the boat called?", "Nordlys lies at pontoon B.", True),
+        ("What is a duck?", "All ducks belong to an order.", True),
+    ],
+)
+def test_a_kind_of_thing_is_named_where_its_words_stand_together_or_something_is_called(
+    question: str, said: str, *, is_certain: bool
+) -> None:
+    part = build_subquery(question, AnswerType.FACT, {})
+    quote = DraftSentence(0, 0, 0, len(said), said, UnitKind.PROSE, 1.0)
+    assert has_form(part, QuestionKind.FACT, [quote], [passage(1, "Ducks", said)]) is is_certain

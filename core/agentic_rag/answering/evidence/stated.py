@@ -23,6 +23,7 @@ from agentic_rag.answering.shapes.extreme import asks_for_extreme, things_asked_
 from agentic_rag.answering.shapes.forms import defines
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import all_quotes
+from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import is_row
 from agentic_rag.language.words.word_table import WordTable
@@ -50,6 +51,7 @@ _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, 
     (lambda part, kind: kind is QuestionKind.SUMMARY, lambda said, part: len(sentence_spans(said)) > 1),
     (lambda part, kind: kind is QuestionKind.REASON, lambda said, part: gives_reason(said, table_of(part.text))),
     (lambda part, kind: kind is QuestionKind.DEFINITION, lambda said, part: defines(said, part.text)),
+    (lambda part, kind: _name_asked(part.text) is not None, lambda said, part: _names_kind(said, part.text)),
     (lambda part, kind: not _ASKS_FOR_WORD.search(part.text), lambda said, part: not _tells_of_words_alone(said)),
 )
 """For each kind of question that asks for it: what the quotes must have to be more than the nearest text."""
@@ -58,6 +60,11 @@ _ASKS_FOR_WORD = re.compile(
     r"deriv\w+|defin\w+|languages?)\b",
     re.IGNORECASE,
 )
+_KIND_NAMED = re.compile(
+    r"^what (?:is|are|do (?:you|we|they|people) call) (?P<thing>an? [\w' -]{2,60}?)(?: (?:called|named|known as))?\W*$",
+    re.IGNORECASE,
+)
+_NAMING = re.compile(r"\b(?:called|named|names?|known as|termed|referred to as|terms?)\b", re.IGNORECASE)
 _OF_A_WORD = re.compile(r"\W*The (?:[a-z]+ )?word\b")
 """It tells of the word, not of what the word stands for."""
 
@@ -262,6 +269,24 @@ def texts_of(quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> li
 
 def _tells_of_words_alone(said: str) -> bool:
     return all(map(_OF_A_WORD.match, said.splitlines()))
+
+
+def _name_asked(question: str) -> re.Match[str] | None:
+    """What a question says of a kind of thing for whose name it asks: a group of ducks."""
+    if not _NAMING.search(question) and " call " not in question:
+        return None
+    return None if table_of(question) is not None else _KIND_NAMED.match(question)
+
+
+def _names_kind(said: str, question: str) -> bool:
+    """True for a text that names something, or has the words of the kind of thing in a row: its name may stand
+    there.
+    """
+    asked = _name_asked(question)
+    words = [] if asked is None else [one for one in re.findall(r"\w+", asked["thing"]) if one not in FUNCTION_WORDS]
+    between = r"\W+(?:(?:of|the|an?|in|for)\W+){0,2}"
+    in_a_row = between.join(rf"{re.escape(one.removesuffix('s'))}\w{{0,2}}" for one in words)
+    return _NAMING.search(said) is not None or re.search(rf"\b{in_a_row}\b", said, re.IGNORECASE) is not None
 
 
 def _names_several(said: str, table: WordTable | None) -> bool:
