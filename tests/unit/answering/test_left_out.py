@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.answering.shapes.question_kind import question_kind
-from agentic_rag.answering.siblings.left_out import leaves_some_out
+from agentic_rag.answering.siblings.left_out import MOST_ADDED, leaves_some_out, with_rest_of_list
 from agentic_rag.retrieval.candidates import Passage
 
 NAMES = "| Company | City | Employees |\n|---|---|---|\n"
@@ -23,14 +23,20 @@ BRING = "For the dive bring:\n\n- a towel\n- a medical certificate\n- warm cloth
 IN_OAKLAND = "Which companies in Oakland gave notice?"
 
 
-def leaves_out(question: str, said: str, *passages: Passage) -> bool:
-    """Whether `said`, quoted line by line of the first passage, leaves some out."""
-    answer_type = detect_answer_type(question)
-    text, quotes = passages[0].chunk.text, list[DraftSentence]()
+def quoted(said: str, text: str) -> tuple[DraftSentence, ...]:
+    """`said` line by line as quotes of a text."""
+    quotes = list[DraftSentence]()
     for line in said.splitlines():
         kind, start = UnitKind.TABLE_ROW if line.startswith("|") else UnitKind.LIST_ITEM, text.index(line)
         quotes.append(DraftSentence(0, 0, start, start + len(line), line, kind, 1.0))
+    return tuple(quotes)
+
+
+def leaves_out(question: str, said: str, *passages: Passage) -> bool:
+    """Whether `said`, quoted line by line of the first passage, leaves some out."""
+    answer_type = detect_answer_type(question)
     part = build_subquery(question, answer_type, {})
+    quotes = quoted(said, passages[0].chunk.text)
     return leaves_some_out(part, question_kind(question, answer_type), quotes, passages)
 
 
@@ -74,16 +80,52 @@ def test_rows_of_the_same_table_in_another_passage_count() -> None:
     rows = "| Quay Cold Stores | Oakland | 7 |\n| Pier Works | Vallejo | 9 |\n\nEnd of the report."
     after = passage(2, "Notices", rows)
     chunk = replace(after.chunk, revision_id=first.chunk.revision_id, index=first.chunk.index + 1)
-    quoted = "| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |"
+    said = "| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |"
 
-    assert leaves_out(IN_OAKLAND, quoted, first, replace(after, chunk=chunk, table_head=NAMES))
-    assert not leaves_out(IN_OAKLAND, quoted, first, replace(passage(3, "Notices of 2014", rows), table_head=NAMES))
+    assert leaves_out(IN_OAKLAND, said, first, replace(after, chunk=chunk, table_head=NAMES))
+    assert not leaves_out(IN_OAKLAND, said, first, replace(passage(3, "Notices of 2014", rows), table_head=NAMES))
 
 
 def test_a_table_that_goes_on_where_nobody_looked_is_not_whole() -> None:
     rows = "\n".join(f"| Company {at} | Vallejo | {at} |" for at in range(10, 70))
     long = passage(1, "Notices", f"{NOTICES}\n{rows}")
-    quoted = "| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |"
+    said = "| Marine Terminal | Oakland | 39 |\n| Ports Shared | Oakland | 4 |"
 
-    assert leaves_out(IN_OAKLAND, quoted, long)
-    assert not leaves_out(IN_OAKLAND, quoted, passage(1, "Notices", f"{long.chunk.text}\n\nEnd of the report."))
+    first = passage(1, "Notices", NOTICES)
+    later = passage(
+        2, "Notices", f"{NAMES.splitlines()[0]}\n| Pier Works | Vallejo | 9 |\n| Pier Cranes | Vallejo | 1 |"
+    )
+    page = replace(later.chunk, revision_id=first.chunk.revision_id, index=first.chunk.index + 3)
+
+    assert leaves_out(IN_OAKLAND, said, first, replace(later, chunk=page))
+    assert leaves_out(IN_OAKLAND, said, long)
+    assert not leaves_out(IN_OAKLAND, said, passage(1, "Notices", f"{long.chunk.text}\n\nEnd of the report."))
+
+
+def completed(question: str, said: str, text: str, excluded: ExcludedSpans = frozenset()) -> list[str]:
+    """What an answer says with the rest of the table or list that it quotes of."""
+    answer_type = detect_answer_type(question)
+    part, kind = build_subquery(question, answer_type, {}), question_kind(question, answer_type)
+    return [
+        one.text for one in with_rest_of_list(part, kind, quoted(said, text), [passage(1, "Notices", text)], excluded)
+    ]
+
+
+def test_what_fits_as_well_is_added() -> None:
+    said = "| Marine Terminal | Oakland | 39 |"
+    assert completed(IN_OAKLAND, said, NOTICES) == [said, "Ports Shared — City: Oakland; Employees: 4."]
+    assert completed("What are the things to bring for the dive?", "- a towel", BRING) == [
+        "- a towel",
+        "a medical certificate.",
+        "warm clothes.",
+    ]
+    assert completed("How many employees has Marine Terminal?", said, NOTICES) == [said]
+
+
+def test_what_was_refused_or_is_too_much_is_not_added() -> None:
+    said = "| Marine Terminal | Oakland | 39 |"
+    refused = frozenset({(1, NOTICES.index("| Ports"))})
+    many = NOTICES + "".join(f"\n| Company {at} | Oakland | {at} |" for at in range(MOST_ADDED))
+
+    assert completed(IN_OAKLAND, said, NOTICES, refused) == [said]
+    assert completed(IN_OAKLAND, said, many) == [said]

@@ -155,7 +155,7 @@ def add_figures(
     sentences that disagree come first, or nothing would show what the conflict is.
     """
     figured = [
-        _sentence(unit, passages, 0)
+        sentence_of(unit, passages, 0)
         for unit in figures
         if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
     ]
@@ -189,13 +189,13 @@ def nearest_sentences(passages: Sequence[Passage], parts: Sequence[PartDraft]) -
     if drafted:
         return drafted
     openings = [opening_unit(passage, place) for place, passage in enumerate(passages[:MAX_NEAREST])]
-    return tuple(_sentence(unit, passages, 0) for unit in openings if unit is not None)
+    return tuple(sentence_of(unit, passages, 0) for unit in openings if unit is not None)
 
 
 def opening_sentence(passages: Sequence[Passage], place: int) -> DraftSentence | None:
     """The first quotable sentence of the passage at `place`, for a lookup's answer."""
     unit = opening_unit(passages[place], place)
-    return None if unit is None else _sentence(unit, passages, 0)
+    return None if unit is None else sentence_of(unit, passages, 0)
 
 
 def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subquery, limit: int) -> list[CandidateUnit]:
@@ -274,7 +274,7 @@ def _units_with_value(held: PartUnits, passages: Sequence[Passage], excluded: Ex
 
 def statement_of(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
     """What a unit states: of a table row also what its columns are called."""
-    return _sentence(unit, passages, 0).text if unit.kind is UnitKind.TABLE_ROW else _quote(unit, passages)
+    return sentence_of(unit, passages, 0).text if unit.kind is UnitKind.TABLE_ROW else _quote(unit, passages)
 
 
 def time_of(unit: CandidateUnit, passages: Sequence[Passage]) -> tuple[bool, str]:
@@ -321,8 +321,8 @@ def add_openers(
                 key = (before.passage, before.start)
                 if key not in taken and (passages[before.passage].chunk.ordinal, before.start) not in excluded:
                     taken.add(key)
-                    result.append(_sentence(before, passages, part))
-        result.append(_sentence(unit, passages, part))
+                    result.append(sentence_of(before, passages, part))
+        result.append(sentence_of(unit, passages, part))
     return result
 
 
@@ -336,7 +336,8 @@ def _beside(unit: CandidateUnit, passages: Sequence[Passage], steps: int) -> Can
     return replace(unit, start=spans[place][0], end=spans[place][1], kind=UnitKind.PROSE, mask=0)
 
 
-def _sentence(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> DraftSentence:
+def sentence_of(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> DraftSentence:
+    """A unit as a sentence; a row of a table with the names of its columns."""
     quote = _quote(unit, passages)
     if unit.kind is UnitKind.TABLE_ROW:
         figured = _bare_row(unit, passages, part)

@@ -22,6 +22,7 @@ from agentic_rag.answering.shapes.items import all_items
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.steps import whole_steps
 from agentic_rag.answering.shapes.summary import summing_section
+from agentic_rag.answering.siblings.left_out import with_rest_of_list
 from agentic_rag.retrieval.candidates import Passage
 
 Form = Callable[[Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans], tuple[DraftSentence, ...]]
@@ -103,4 +104,5 @@ def shape_part(
         sentences = first_of(shape.proposals)
         if draft.read and draft.sentences:
             sentences = choose(kind, part, place, passages, draft, excluded, sentences)
-    return replace(draft, sentences=sentences) if sentences else draft
+    sentences = with_rest_of_list(part, kind, sentences or draft.sentences, passages, excluded)
+    return replace(draft, sentences=sentences)

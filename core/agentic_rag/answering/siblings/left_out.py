@@ -8,16 +8,23 @@ in chunks that are not at hand, nobody knows what stands there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.evidence.expand_context import opens_in_table
-from agentic_rag.answering.extraction.candidate_units import Subquery, column_names, rows_below_names
-from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.candidate_units import (
+    CandidateUnit,
+    Subquery,
+    column_names,
+    is_heading_row,
+    rows_below_names,
+)
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, sentence_of
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
 from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKind, find_blocks, find_tables
-from agentic_rag.answering.shapes.extreme import LONGEST_WHOLE_TABLE, asks_for_extreme
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.shapes.extreme import asks_for_extreme
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.retrieval.candidates import Passage
@@ -26,13 +33,48 @@ _NAMES_SEVERAL = re.compile(r"[^,;]+[,;] |[^;]+ and ")
 """Of a row or an item that may be the list that is asked for by itself."""
 
 
+LONGEST_WHOLE_TABLE = 800
+"""Code points of a table at the end of a chunk that surely does not go on in the next one."""
+MOST_ADDED = 20
+"""Rows or items that an answer is completed by; of a longer list it is a part."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Member:
     """A row or an item, the bits of the question's terms that it has, and whether it is quoted."""
 
+    place: int
+    span: Span
     text: str
     mask: int
     is_quoted: bool
+
+
+def with_rest_of_list(
+    part: Subquery,
+    kind: QuestionKind,
+    sentences: tuple[DraftSentence, ...],
+    passages: Sequence[Passage],
+    excluded: ExcludedSpans,
+) -> tuple[DraftSentence, ...]:
+    """The sentences, and behind them what they leave out of a table or list at hand."""
+    block = _list_quoted(kind, part, sentences, passages)
+    if block is None:
+        return sentences
+    missing = [
+        one
+        for one in _left_out(part, block, sentences, passages)
+        if (passages[one.place].chunk.ordinal, one.span[0]) not in excluded
+    ]
+    if len(missing) > MOST_ADDED:
+        return sentences
+    home = sentences[0]
+    kind_of_unit = UnitKind.TABLE_ROW if block.kind is TextBlockKind.TABLE else UnitKind.LIST_ITEM
+    units = [
+        CandidateUnit(one.place, *one.span, kind_of_unit, one.mask, 0, 0, 0, True, one.span, None, home.score)
+        for one in missing
+    ]
+    return (*sentences, *(sentence_of(unit, passages, home.part) for unit in units))
 
 
 def leaves_some_out(
@@ -41,60 +83,103 @@ def leaves_some_out(
     """True where a question asks for several things, the first sentence quotes rows of a table or items of a list, and
     others of them fit the question as well, or may: the table goes on elsewhere.
     """
-    if kind is not QuestionKind.LIST or asks_for_extreme(part.text) or not sentences:
+    block = _list_quoted(kind, part, sentences, passages)
+    if block is None:
         return False
-    quotes, home = all_quotes(sentences), sentences[0]
-    return any(
-        _lacks_some(part, block, home.passage, quotes, passages)
-        for block in find_blocks(passages[home.passage].chunk.text)
-        if block.kind is not TextBlockKind.SECTION and block.start < home.end and home.start < block.end
+    return _goes_on_elsewhere(block, sentences[0].passage, passages) or bool(
+        _left_out(part, block, sentences, passages)
     )
 
 
-def _lacks_some(
-    part: Subquery, block: TextBlock, place: int, quotes: Sequence[DraftSentence], passages: Sequence[Passage]
-) -> bool:
-    """The same of one table or list."""
+def _list_quoted(
+    kind: QuestionKind, part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> TextBlock | None:
+    """The table or list that the first sentence quotes of, where several things are asked for, and not by a row or item
+    that names several itself.
+    """
+    if kind is not QuestionKind.LIST or asks_for_extreme(part.text) or not sentences:
+        return None
+    home = sentences[0]
+    for block in find_blocks(passages[home.passage].chunk.text):
+        if block.kind is not TextBlockKind.SECTION and block.start < home.end and home.start < block.end:
+            quoted = [one for one in _members(part, block, sentences, passages) if one.is_quoted]
+            is_list = len(quoted) > 1 or (len(quoted) == 1 and not _NAMES_SEVERAL.search(quoted[0].text))
+            return block if is_list else None
+    return None
+
+
+def _left_out(
+    part: Subquery, block: TextBlock, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> list[_Member]:
+    """The members that have all of the question that a quoted one has, but for the noun that is asked for."""
+    members = [*_members(part, block, sentences, passages), *_rows_elsewhere(part, block, sentences, passages)]
+    wanted = [one.mask & ~part.target_mask for one in members if one.is_quoted]
+    return [one for one in members if not one.is_quoted and any(not mask & ~one.mask for mask in wanted)]
+
+
+def _members(
+    part: Subquery, block: TextBlock, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> list[_Member]:
+    """The items of a list, or the rows of a table, in the passage of the first sentence."""
+    place = sentences[0].passage
     is_table = block.kind is TextBlockKind.TABLE
     spans = rows_below_names(passages[place], (block.start, block.end)) if is_table else block.parts
-    members = [_member(part, span, place, quotes, passages) for span in spans]
-    quoted = [one for one in members if one.is_quoted]
-    if not quoted or (len(quoted) == 1 and _NAMES_SEVERAL.search(quoted[0].text)):
-        return False
-    if is_table:
-        if _goes_on_elsewhere(block, place, passages):
-            return True
-        members += _rows_elsewhere(part, column_names(passages[place], spans[-1][0]), place, quotes, passages)
-    wanted = [one.mask & ~part.target_mask for one in quoted]
-    return any(not mask & ~one.mask for mask in wanted for one in members if not one.is_quoted)
+    return [_member(part, span, place, sentences, passages) for span in spans]
 
 
 def _rows_elsewhere(
-    part: Subquery, columns: str, place: int, quotes: Sequence[DraftSentence], passages: Sequence[Passage]
+    part: Subquery, block: TextBlock, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> Iterator[_Member]:
-    """The rows below the same names of columns in other passages of the same document."""
-    for at, passage in enumerate(passages):
-        if at == place or passage.chunk.revision_id != passages[place].chunk.revision_id:
+    """The rows of a table in other passages of the same document: below the same names of columns."""
+    home = sentences[0].passage
+    if block.kind is not TextBlockKind.TABLE:
+        return
+    columns = column_names(passages[home], block.parts[-1][0])
+    for place, passage in enumerate(passages):
+        if place == home or passage.chunk.revision_id != passages[home].chunk.revision_id:
             continue
         for table in find_tables(passage.chunk.text):
             for row in rows_below_names(passage, (table.start, table.end)):
                 if column_names(passage, row[0]) == columns:
-                    yield _member(part, row, at, quotes, passages)
+                    yield _member(part, row, place, sentences, passages)
 
 
-def _goes_on_elsewhere(table: TextBlock, place: int, passages: Sequence[Passage]) -> bool:
-    """True where rows of a table stand, or may stand, in a chunk before or after that is not at hand."""
-    chunk = passages[place].chunk
-    at_hand = {one.chunk.index for one in passages if one.chunk.revision_id == chunk.revision_id}
-    if not chunk.text[: table.start].strip() and opens_in_table(chunk) and chunk.index - 1 not in at_hand:
+def _goes_on_elsewhere(block: TextBlock, home: int, passages: Sequence[Passage]) -> bool:
+    """True where rows of a table stand, or may stand, in a chunk that is not at hand: before or after one which holds
+    rows of it.
+    """
+    if block.kind is not TextBlockKind.TABLE:
+        return False
+    revision = passages[home].chunk.revision_id
+    at_hand = {one.chunk.index for one in passages if one.chunk.revision_id == revision}
+    columns = column_names(passages[home], block.parts[-1][0])
+    tables = [
+        (passage, table)
+        for passage in passages
+        if passage.chunk.revision_id == revision
+        for table in find_tables(passage.chunk.text)
+        if table.parts and column_names(passage, table.parts[-1][0]) == columns
+    ]
+    return any(_is_open(passage, table, at_hand, is_one_of_several=len(tables) > 1) for passage, table in tables)
+
+
+def _is_open(passage: Passage, table: TextBlock, at_hand: Collection[int], *, is_one_of_several: bool) -> bool:
+    """True where a table may go on in the chunk before or after, which is not at hand: one that repeats the names of
+    its columns on each page begins like a table of its own.
+    """
+    chunk = passage.chunk
+    is_begun = is_one_of_several or not is_heading_row(passage, table.start, chunk.text.find("\n", table.start))
+    is_first, is_last = not chunk.text[: table.start].strip(), not chunk.text[table.end :].strip()
+    if is_first and is_begun and opens_in_table(chunk) and chunk.index - 1 not in at_hand:
         return True
-    is_last = not chunk.text[table.end :].strip()
-    return is_last and chunk.index + 1 not in at_hand and table.end - table.start > LONGEST_WHOLE_TABLE
+    is_long = is_one_of_several or table.end - table.start > LONGEST_WHOLE_TABLE
+    return is_last and is_long and chunk.index + 1 not in at_hand
 
 
 def _member(
-    part: Subquery, span: Span, place: int, quotes: Sequence[DraftSentence], passages: Sequence[Passage]
+    part: Subquery, span: Span, place: int, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> _Member:
     text = passages[place].chunk.text[slice(*span)]
+    quotes = all_quotes(sentences)
     is_quoted = any(one.passage == place and one.start < span[1] and span[0] < one.end for one in quotes)
-    return _Member(text, mask_of(lower_text(text), part.terms), is_quoted)
+    return _Member(place, span, text, mask_of(lower_text(text), part.terms), is_quoted)
