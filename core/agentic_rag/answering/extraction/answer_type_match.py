@@ -21,7 +21,7 @@ _NUMBER_WORDS = (
 _FIGURE = re.compile(rf"(?<![\w-])\d[\d,]*(?:\.\d+)?|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE)
 _YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
 _DATE = re.compile(
-    r"\b(?:1[5-9]|20)\d\d\b(?![-/]\d{3}\b)|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|"
+    r"\b(?:1[5-9]|20)\d\d\b(?![-–/](?:\d{3}|0\d{3}|\d{5,}|(?:1[3-9]|[2-9]\d)[-–/]\d+)\b)|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|"
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|"
     r"dec(?:ember)?|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|\b\d{1,2}:\d\d\b|"
     r"\b(?:in|on|of|since|until|by|before|after|\d{1,2}) may\b|\bmay \d|"
