@@ -11,6 +11,7 @@ from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_blocks import TextBlockKind, find_blocks
 from agentic_rag.answering.query.planner import detect_answer_type
+from agentic_rag.answering.shapes.forms import drafts_below_questions
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import most_sentences, shape_part
 from agentic_rag.language.tokenizer import query_terms
@@ -61,6 +62,7 @@ def answer(question: str, *texts: str) -> tuple[str, ...]:
     asked = question_kind(question, kind)
     passages = [passage(at, text.split("\n", 1)[0].strip("# "), text) for at, text in enumerate(texts, 1)]
     draft = draft_part(part, 0, passages, most_sentences(asked, question))
+    (draft,) = drafts_below_questions([(part, passages)], [draft], frozenset())
     shaped = shape_part(asked, part, 0, passages, draft, frozenset())
     for sentence in shaped.sentences:
         assert passages[sentence.passage].chunk.text[sentence.start : sentence.end].strip()
@@ -265,6 +267,20 @@ def test_a_value_comes_with_the_exception_that_the_next_sentence_makes_of_what_i
 
     assert answer("After how many days do passwords of service accounts expire?", page) == (text,)
     assert answer("After how many days do passwords expire?", page)[0] == "Passwords expire after 90 days."
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "# House\n\n### Can I smoke on the balcony?\nNo.\n\n### Who cleans the stairs?\nNobody.",
+        "House\n\n**Can I smoke on the balcony?**\n\nNo.\n\n**Who cleans the stairs?**\n\nNobody.",
+        "# House\n\nCan I smoke on the balcony?\nNo.\n\nWho cleans the stairs?\nNobody.",
+    ],
+    ids=["a heading", "bold", "a line"],
+)
+def test_an_answer_without_a_word_of_its_question_is_quoted_with_it(page: str) -> None:
+    assert answer("Can I smoke on the balcony?", page) == ("Can I smoke on the balcony? No.",)
+    assert answer("Can I smoke in the cellar?", page) == ()
 
 
 SERVICES = """# Services

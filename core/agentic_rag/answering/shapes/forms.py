@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, segment_passage
@@ -12,7 +13,7 @@ from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedS
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.segmented_text import Span
-from agentic_rag.answering.extraction.term_matching import mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlock, TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, UnitKind, format_unit
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks
@@ -32,6 +33,7 @@ SURE_SCORE = 0.85
 MIN_BLOCK_RATIO = 0.9
 """A block must score at least this share of the best sentence's score."""
 MIN_ASKED_SHARE = 0.6
+ALL_ASKED = 0.999
 """Of the question's weight that a question in the text must hold to be the same one."""
 MAX_LEAD = 20
 """Characters before the term in a sentence that defines it."""
@@ -73,11 +75,36 @@ def answered_before(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """What stands first below the same question in a text."""
-    one = _same_question(part, place, passages, excluded)
-    if one is None:
+    return _asked_and_answered(part, place, passages, excluded, MIN_ASKED_SHARE)
+
+
+def drafts_below_questions(
+    asked: Sequence[tuple[Subquery, Sequence[Passage]]], drafts: Sequence[PartDraft], excluded: ExcludedSpans
+) -> list[PartDraft]:
+    """For parts of which no sentence has a word: a question of a text that has all of its words, with what stands first
+    below it: "No, never.". Where one part has sentences, the drafts as they are.
+    """
+    if any(one.sentences for one in drafts):
+        return list(drafts)
+    return [
+        replace(draft, sentences=_asked_and_answered(part, place, passages, excluded, ALL_ASKED))
+        for place, ((part, passages), draft) in enumerate(zip(asked, drafts, strict=True))
+    ]
+
+
+def _asked_and_answered(
+    part: Subquery, place: int, passages: Sequence[Passage], excluded: ExcludedSpans, least: float
+) -> tuple[DraftSentence, ...]:
+    """With its question where it has no word of it: nobody knows what "No." is said of."""
+    one = _same_question(part, place, passages, excluded, least)
+    if one is None or one.block.heading is None:
         return ()
-    span = _first_sentences(passages[one.passage].chunk.text, (one.block.start, one.block.end))
-    return (_sentence(one, passages, place, span, UnitKind.PROSE),)
+    text = passages[one.passage].chunk.text
+    start, end = _first_sentences(text, (one.block.start, one.block.end))
+    if not mask_of(lower_text(text[start:end]), part.terms):
+        asked, stop = one.block.heading
+        start = stop - len(text[asked:stop].lstrip("# "))
+    return (_sentence(one, passages, place, (start, end), UnitKind.PROSE),)
 
 
 def answered_whole(
@@ -91,7 +118,11 @@ def answered_whole(
 
 
 def _same_question(
-    part: Subquery, place: int, passages: Sequence[Passage], excluded: ExcludedSpans
+    part: Subquery,
+    place: int,
+    passages: Sequence[Passage],
+    excluded: ExcludedSpans,
+    least: float = MIN_ASKED_SHARE,
 ) -> RankedBlock | None:
     """The section below a heading that asks what the part asks."""
     for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}, only=_QUESTION_LINE):
@@ -99,7 +130,7 @@ def _same_question(
         if heading is None or is_excluded(one, passages, excluded):
             continue
         is_question = text[slice(*heading)].rstrip("*_").endswith(("?", "？"))
-        if is_question and weight_of(one.above_mask, part.terms) >= MIN_ASKED_SHARE:
+        if is_question and weight_of(one.above_mask, part.terms) >= least:
             return one
     return None
 

@@ -50,6 +50,7 @@ from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.choice import choose_answer
+from agentic_rag.answering.shapes.forms import drafts_below_questions
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import Choice, asks_twice, most_sentences, shape_part
 from agentic_rag.answering.siblings.left_out import leaves_some_out
@@ -115,6 +116,7 @@ class SynthesizeStage:
         supports = _support_of_parts(state, asked, drafts, readings)
         support = _support_of_question(state, drafts, supports, readings)
         draft = replace(state.draft, support=support, certainty=None, missing=(), shortfall=None)
+        drafts = drafts_below_questions(asked, drafts, excluded) if support.enough else drafts
         is_drafted = any(part.sentences for part in drafts)
         if is_drafted and len(asked) == 1 and not found.figures:
             question = (asked[0][0], kinds[0], readings[0].held)
