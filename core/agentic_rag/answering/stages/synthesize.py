@@ -100,8 +100,7 @@ class SynthesizeStage:
         if known is not None:
             return StageResult(known)
         found, excluded = state.retrieved, state.checked.excluded
-        kinds = _kinds_of_parts(state)
-        asked = _evidence_of_parts(state)
+        kinds, asked = _kinds_of_parts(state), _evidence_of_parts(state)
         readings = await read_units(self._reader, asked, kinds)
         drafts = [
             replace(
