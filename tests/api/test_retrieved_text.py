@@ -310,11 +310,20 @@ async def test_a_context_by_name_is_empty_and_flagged_while_the_database_is_away
     @asynccontextmanager
     async def away(_: object) -> AsyncIterator[Any]:
         if hangs:
-            await asyncio.sleep(30)
+            await asyncio.Event().wait()
         raise DependencyUnavailable("away", dependency="postgres")
         yield
 
+    @asynccontextmanager
+    async def while_answering(_: float) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(0.05):
+                yield
+        except TimeoutError as late:
+            raise DependencyUnavailable("answers nobody", dependency="postgres") from late
+
     product.database.transaction = away  # type: ignore[method-assign]
+    product.database.while_answering = while_answering  # type: ignore[method-assign]
     asked = {"query": "x", "workspaces": [{"workspace": "handbook"}], "template": "team_guidelines"}
 
     body = await query(product, CONTEXT, {"input": asked})
