@@ -8,7 +8,7 @@ import math
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import urlsplit, urlunsplit
@@ -16,6 +16,7 @@ from uuid import UUID
 
 import asyncpg
 import pytest
+from tests.awake import Awake
 from tests.stack import execute
 from tests.waiting import eventually
 
@@ -87,43 +88,6 @@ class Line:
             await self.flowing.wait()
             target.write(content)
         target.close()
-
-
-@dataclass
-class Awake:
-    """Seconds that this process ran. What a tick takes beyond twice its time is standing still: the processor was
-    somebody else's.
-    """
-
-    seconds: float = 0.0
-
-    @classmethod
-    @asynccontextmanager
-    async def measured(cls) -> AsyncIterator[Awake]:
-        """From here to the end of the block."""
-        awake, over = cls(), asyncio.Event()
-        ticking = asyncio.create_task(awake._tick(0.01, over))
-        try:
-            yield awake
-        finally:
-            over.set()
-            await ticking
-
-    async def _tick(self, seconds: float, over: asyncio.Event) -> None:
-        while not over.is_set():
-            began = time.monotonic()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await over.wait()
-            self.seconds += min(time.monotonic() - began, 2 * seconds)
-
-
-async def test_a_process_that_stands_still_is_not_awake() -> None:
-    async with Awake.measured() as awake:
-        await asyncio.sleep(0.1)
-        time.sleep(0.5)  # noqa: ASYNC251
-
-    assert 0.05 < awake.seconds < 0.3
 
 
 @pytest.mark.parametrize("is_transaction", [False, True])
