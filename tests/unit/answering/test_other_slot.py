@@ -267,7 +267,12 @@ def test_what_is_of_another_year_is_left_out_beside_what_is_of_the_one() -> None
         ("Where may I smoke?", "You cannot smoke in the kitchen.", True),
         ("Where may I smoke?", "You cannot smoke in the kitchen but on the balcony.", False),
         ("What happens when a lift is used?", "The lift is not used.", False),
-        ("Welches Ventil muss geschlossen werden?", "Das Ventil muss nicht geschlossen werden.", False),
+        ("Welches Ventil muss geschlossen werden?", "Das Ventil V-7 darf nicht geschlossen werden.", True),
+        ("Welches Ventil muss geschlossen werden?", "Nicht V-7, sondern V-8 muss geschlossen werden.", False),
+        ("Welches Ventil muss geschlossen werden?", "Das Ventil V-8 muss geschlossen werden.", False),
+        ("Quelle vanne doit être fermée ?", "La vanne V-7 ne doit pas être fermée.", True),
+        ("¿Qué válvula se debe cerrar?", "La válvula V-7 no se debe cerrar.", True),
+        ("¿Qué válvula se debe cerrar?", "La válvula V-7 no se debe cerrar sin llave.", False),
     ],
 )  # fmt: skip
 def test_a_thing_of_which_it_is_denied_is_not_the_one_asked_for(question: str, text: str, denies: bool) -> None:

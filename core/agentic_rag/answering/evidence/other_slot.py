@@ -24,7 +24,7 @@ from agentic_rag.answering.evidence.stated import text_before, texts_of
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import Subquery, column_names
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
-from agentic_rag.answering.extraction.negation import has_negation
+from agentic_rag.answering.extraction.negation import has_negation, is_negative
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import join_masks, lower_text, mask_of, weight_of
 from agentic_rag.answering.plan import AnswerType
@@ -62,6 +62,17 @@ _DENIED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A main clause that denies its verb, and tells no limit, exception or alternative behind it."""
+_ASKS_WHICH_ELSEWHERE = re.compile(
+    r"¿?(?:welche[mnrs]?|wer|wen|wem|was|wo|qu['’]est-ce (?:qui|que)|quel(?:le)?s?|qui|où|"
+    r"qué|cuál(?:es)?|quién(?:es)?|dónde) ",
+    re.IGNORECASE,
+)
+_LIMITED_ELSEWHERE = re.compile(
+    r"[,;:]|(?<![\w-])\d|\b(?:als|bevor|bis|ohne|außer|sondern|aber|nur|wenn|falls|que|avant|sans|sauf|mais|si|seulement|"
+    r"antes|sin|salvo|excepto|pero|sino|solo)\b",
+    re.IGNORECASE,
+)
+"""The same of German, French and Spanish: a clause by itself that denies anything."""
 _MORE_DAYS = re.compile(
     r"\b(?:daily|every ?day|all days|any day|each day|week ?days?|working days?|weekends?|other days|otherwise|except|"
     r"täglich|jeden tag|alle tage|werktags?|werktagen|wochenenden?|sonst|außer|tous les jours|chaque jour|"
@@ -208,15 +219,21 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
 def denies_what_is_asked(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where a question asks which thing, person or place it is that something holds of, and each quoted sentence
     that has the most of the question says of one that it does not hold, and no more: which valve must be closed is not
-    said by "staff must not close valve V-7". In English.
+    said by "staff must not close valve V-7".
     """
-    if table_of(part.text) is not None or not _ASKS_WHICH.match(part.text) or has_negation(part.text):
+    table = table_of(part.text)
+    asks = _ASKS_WHICH if table is None else _ASKS_WHICH_ELSEWHERE
+    if not asks.match(part.text) or has_negation(part.text):
         return False
     told: list[tuple[float, bool]] = []
     for text in texts_of(all_quotes(sentences), passages):
-        for said in (text[slice(*span)] for span in sentence_spans(text)):
+        for said in (text[slice(*span)] for span in sentence_spans(text, table)):
             denied = _DENIED.match(said)
-            is_denied = denied is not None and mask_of(lower_text(denied["verb"]), part.terms) != 0
+            is_denied = (
+                denied is not None and mask_of(lower_text(denied["verb"]), part.terms) != 0
+                if table is None
+                else is_negative(said) and _LIMITED_ELSEWHERE.search(said) is None
+            )
             told.append((weight_of(mask_of(lower_text(said), part.terms), part.terms), is_denied))
     most = max((weight for weight, _ in told), default=0.0)
     return most > 0.0 and all(is_denied for weight, is_denied in told if weight == most)
