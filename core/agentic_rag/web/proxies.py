@@ -61,7 +61,8 @@ def read_proxies(given: Mapping[str, str]) -> tuple[Proxies, list[str]]:
     """
     http, https, excluded = ((given.get(name.lower()) or given.get(name, "")).strip() for name in PROXY_NAMES)
     problems = [
-        f"{name}: expected http://[USER:PASSWORD@]HOST:PORT"
+        f"{name}: expected http://HOST:PORT, with a login before the host where the proxy asks for one. Proxies of "
+        "another kind, such as SOCKS, are not supported: unset it, or name one of HTTP"
         for name, text in zip(PROXY_NAMES, (http, https), strict=False)
         if text and not _is_proxy(_url(text))
     ]

@@ -27,6 +27,7 @@ from agentic_rag.adapters.web.engine_client import EngineClient
 from agentic_rag.adapters.web.fetcher import GuardedFetcher
 from agentic_rag.bootstrap.programs import open_bucket_folder, open_chat_model
 from agentic_rag.ingestion.sources.source import NewSource, SourceKind
+from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.secret import Secret
 from agentic_rag.models.chat.ports import ChatModel
@@ -286,8 +287,11 @@ def test_what_is_no_proxy_is_said_without_its_password(text: str) -> None:
     with pytest.raises(SettingsInvalid) as refused:
         load_settings({"HTTPS_PROXY": given}, dotenv=NO_FILE)
 
-    assert "HTTPS_PROXY" in str(refused.value)
-    assert "hunter2" not in str(refused.value)
+    told = str(refused.value)
+    assert "HTTPS_PROXY" in told
+    assert "SOCKS" in told
+    assert "hunter2" not in told
+    assert redact(told) == told
 
 
 @pytest.mark.parametrize("package", ["core", "server", "worker", "cli", "clients"])

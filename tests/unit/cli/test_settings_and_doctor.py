@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
 import asyncpg
@@ -317,6 +318,19 @@ async def test_an_empty_database_needs_a_migration(fresh_database: str) -> None:
     assert checks["postgres"].status == "ok"
     assert checks["pgvector"].status == "failed"
     assert checks["migrations"].remedy == "Run `rag migrate up`."
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("wrong", [{"password": "guessed"}, {"path": "/nowhere"}], ids=["password", "database"])
+async def test_a_login_that_is_refused_is_told_apart_from_a_server_that_is_away(
+    fresh_database: str, wrong: dict[str, str]
+) -> None:
+    parts = urlsplit(fresh_database)
+    place = f"{parts.username}:{wrong.get('password', parts.password)}@{parts.hostname}:{parts.port}"
+
+    (found,) = await check_postgres(urlunsplit(parts._replace(netloc=place, path=wrong.get("path", parts.path))))
+
+    assert (found.name, found.status, found.code) == ("postgres", "failed", "DATABASE_LOGIN_REFUSED")
 
 
 @pytest.mark.integration

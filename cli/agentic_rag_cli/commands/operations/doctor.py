@@ -221,6 +221,9 @@ async def check_postgres(database_url: str) -> list[Check]:
 
     try:
         connection = await asyncpg.connect(_plain(database_url), timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS)
+    except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError) as error:
+        remedy = "Correct the user, the password or the database in DATABASE_URL."
+        return [failure("postgres", "DATABASE_LOGIN_REFUSED", str(error), remedy)]
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         remedy = "Start the server, correct DATABASE_URL, or unset it to use the embedded server."
         return [failure("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
