@@ -235,7 +235,8 @@ def decode_erasures(lines: bytes, place: str) -> list[TakenAway]:
 
     def unreadable() -> InvalidInput:
         return InvalidInput(
-            f"{place} is no list of erasures: take a file that `rag backup erasures` wrote, or a backup.",
+            f"{place} is no list of erasures, or a newer version wrote it: take a file that `rag backup erasures` "
+            "wrote, or a backup; with one of a newer version, that version.",
             code="ERASURES_UNREADABLE",
             path=("erasures",),
         )
