@@ -17,6 +17,7 @@ from agentic_rag.adapters.parsing.office.open_extras import (
     comment_of,
     comments_in,
     form_lines,
+    leave_out_struck,
     notes_in,
     page_lines,
     picture_text,
@@ -93,6 +94,7 @@ def load(source: SourceFile) -> LoadedText:
         lettered = sum(one in package.names and lacks_words(package.read(one), width) for one, width in large.items())
     body = content.find(f"{_OFFICE}body")
     _write_shifts(content, {**_shifts(named_styles), **_shifts(content)})
+    leave_out_struck(content, named_styles)
     reading = _Reading(source.limits, objects)
     for part in body if body is not None else ():
         reading.body(part)

@@ -26,6 +26,10 @@ _ASIDE = re.compile(
 """The groups whose text stands beside that of the document (RTF 1.9.1)."""
 _DELETED = re.compile(r"\{(?:\\[a-z]+-?\d* ?)*\\deleted(?![a-z0-9])")
 """A group of text that tracked changes deleted."""
+_STRUCK_GROUP = re.compile(r"\{(?!\\rtf)(?:\\[a-z]+-?\d* ?)*\\strike(?:d1)?(?![a-z0-9])")
+_STRIKE = re.compile(r"\\[\\{}]|\\strike(?:d1|(?P<ends>d?0))?(?![a-z0-9]) ?|(?P<brace>[{}])")
+"""Text that is struck out: a group of its own, as Word writes it, and up to the word that ends it, as WordPad does."""
+_PARAGRAPH = re.compile(r"\\par(?![a-z])")
 _FONT_ALONE = re.compile(r"\{\\f\d+(?:(?!\\fcharset)[^{};])*;\}")
 """A font of the file's own code page: striprtf gives it the one that the next font states."""
 _OLD_NUMBER = re.compile(r"\{\\pntext(?![a-z])")
@@ -57,7 +61,7 @@ def load(source: SourceFile) -> LoadedText:
     """
     raw = source.content.decode("latin-1")
     strip = cast(Callable[..., str], striprtf.striprtf.rtf_to_text)  # pyright: ignore[reportUnknownMemberType]
-    raw = _without_deleted(_OLD_NUMBER.sub(r"{\\listtext", symbols_written(_without_lone_fonts(raw))))
+    raw = _without_struck(_without_deleted(_OLD_NUMBER.sub(r"{\\listtext", symbols_written(_without_lone_fonts(raw)))))
     content = _SHIFTED.sub(_write_shift, _with_asides(_with_choices(_mark_merged(raw))))
     text = strip(content, errors="replace")
     built = TextBuilder()
@@ -147,6 +151,38 @@ def _without_deleted(content: str) -> str:
             kept.append(content[at : group.start()])
             at = group_end(content, group.end()) + 1
     return "".join((*kept, content[at:]))
+
+
+def _without_struck(content: str) -> str:
+    """The file without groups that are struck out; its paragraphs stay apart."""
+    kept, at = list[str](), 0
+    for group in _STRUCK_GROUP.finditer(content):
+        if group.start() < at:
+            continue
+        end = group_end(content, group.end())
+        held = content[group.end() : end]
+        if "\\strike0" not in held and "\\striked0" not in held:
+            kept += content[at : group.start()], _paragraphs_of(held)
+            at = end + 1
+    return _without_struck_runs("".join((*kept, content[at:])))
+
+
+def _without_struck_runs(content: str) -> str:
+    kept, at = list[str](), 0
+    start: int | None = None
+    for word in _STRIKE.finditer(content):
+        if word["brace"]:
+            start = None
+        elif word["ends"] and start is not None:
+            kept += content[at:start], _paragraphs_of(content[start : word.start()])
+            at, start = word.end(), None
+        elif word[0].startswith("\\strike") and not word["ends"]:
+            start = word.start() if start is None else start
+    return "".join((*kept, content[at:]))
+
+
+def _paragraphs_of(struck: str) -> str:
+    return "{\\par}" * len(_PARAGRAPH.findall(struck))
 
 
 def _count_pictures(content: str) -> int:

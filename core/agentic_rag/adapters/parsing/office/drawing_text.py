@@ -17,6 +17,7 @@ _TEXT = f"{{{OFFICE}/drawingml/2006/main}}"
 _CHART = f"{{{OFFICE}/drawingml/2006/chart}}"
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,17})?(?:[eE][+-]?\d{1,2})?")
 _SPACE = re.compile(r"[^\S\n]+")
+_NOT_STRUCK = "noStrike"
 _LEAST_WORDS = 3
 """Words of a picture's alternative text; fewer name a sign or a logo."""
 _GUESSED = re.compile(r"automatically generated|AI-generated content", re.IGNORECASE)
@@ -57,7 +58,7 @@ def paragraphs(shape: Element) -> Iterator[str]:
 
 
 def _run(piece: Element, before: str) -> str:
-    """The text of a run, a field or a formula; that of a line break is the break."""
+    """The text of a run, a field or a formula, empty where it is struck out; that of a line break is the break."""
     if piece.tag == f"{_TEXT}br":
         return "\n"
     formulas = [one for one in shown_elements(piece) if local_name(one) == "oMath"]
@@ -65,7 +66,11 @@ def _run(piece: Element, before: str) -> str:
         return " ".join(map(formula_text, formulas))
     text = "".join(one.text or "" for one in piece.iter(f"{_TEXT}t"))
     properties = piece.find(f"{_TEXT}rPr")
-    baseline = properties.get("baseline", "0") if properties is not None else "0"
+    if properties is None:
+        return text
+    if properties.get("strike", _NOT_STRUCK) != _NOT_STRUCK:
+        return ""
+    baseline = properties.get("baseline", "0")
     if baseline.strip("0%") == "":
         return text
     return shifted_text(text, Shift.LOWERED if baseline.startswith("-") else Shift.RAISED, before)

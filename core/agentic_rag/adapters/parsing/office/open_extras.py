@@ -1,5 +1,5 @@
 """What OpenDocument files hold beside their text: formulas and charts as objects of their own, comments, alternative
-texts, and the lines above and below the pages (ISO/IEC 26300-1).
+texts, the lines above and below the pages, and letters that are struck out (ISO/IEC 26300-1).
 """
 
 from __future__ import annotations
@@ -158,3 +158,24 @@ def _filled_value(control: Element) -> str:
     if kind in _TYPED:
         return " ".join((control.get(f"{_FORM}current-value") or control.get(f"{_FORM}value") or "").split())
     return ""
+
+
+def leave_out_struck(content: Element, named_styles: Element) -> None:
+    """Empty the spans whose style strikes letters out. What a paragraph's own style strikes out its spans may show
+    again: it stays.
+    """
+    struck = _striking(content) | _striking(named_styles)
+    for span in content.iter(f"{_TEXT}span") if struck else ():
+        if span.get(f"{_TEXT}style-name") in struck:
+            span[:] = []
+            span.text = ""
+
+
+def _striking(styles: Element) -> frozenset[str]:
+    """The styles that strike letters out (ISO/IEC 26300-1, 20.376 style:text-line-through-style)."""
+    properties = ((style, style.find(f"{_STYLE}text-properties")) for style in styles.iter(f"{_STYLE}style"))
+    return frozenset(
+        style.get(f"{_STYLE}name", "")
+        for style, one in properties
+        if one is not None and one.get(f"{_STYLE}text-line-through-style", "none") != "none"
+    )
