@@ -68,7 +68,6 @@ PUBLISHED = "published"
 
 LARGE = 200_000
 """Bytes of an original, or characters of a text, from which a document waits for its turn; smaller ones never do."""
-
 ORIGINALS_AT_ONCE = 8_000_000
 """Bytes of large originals that this process reads, parses and publishes at once. A larger one goes alone."""
 
@@ -220,15 +219,19 @@ class IngestDocument:
             except NotFound as error:
                 raise original_missing(run.document) from error
         with self._stage(IngestStage.PARSE, bytes=original.size):
-            # The registered media type is a guess from the name; the parser looks at the bytes as well.
-            parsed = await self._parser.parse(
-                content,
-                run.document.file_name,
-                None,
-                is_web_page=run.is_web_page,
-                charset=run.charset,
-                recognising=lambda: self._recognise(run, original),
-            )
+            try:
+                parsed = await self._parser.parse(
+                    content,
+                    run.document.file_name,
+                    None,  # The registered media type is a guess from the name; the parser looks at the bytes as well.
+                    is_web_page=run.is_web_page,
+                    charset=run.charset,
+                    recognising=lambda: self._recognise(run, original),
+                )
+            except ParseFailed:
+                run.refuse_shell(content, "")
+                raise
+            run.refuse_shell(content, parsed.main_text)
         run.progress.advance()
         return parsed
 

@@ -14,11 +14,12 @@ from agentic_rag.documents.revision_diff import RevisionDiff, VisibleChunk
 from agentic_rag.documents.unread_pages import state_recognised
 from agentic_rag.jobs.job import Lease
 from agentic_rag.jobs.ports import JobProgress
-from agentic_rag.kernel.errors import Permanent
+from agentic_rag.kernel.errors import ParseFailed, Permanent
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import Embedder
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.web.page_paths import stated_charset
+from agentic_rag.web.fetch_policy import needs_script
+from agentic_rag.web.page_paths import ORIGIN, stated_charset
 
 CONTENT_ARGUMENT = "content"
 """The job argument that holds the SHA-256 of the original, in hex."""
@@ -102,6 +103,13 @@ class IngestRun:
     def charset(self) -> str:
         """The code page that the document's server stated; empty where none did."""
         return stated_charset(self.document.provenance)
+
+    def refuse_shell(self, content: bytes, text: str) -> None:
+        """Errors: `ParseFailed` code NEEDS_SCRIPT of a page with this main text that a search or a crawl brought and
+        that only scripts fill.
+        """
+        if ORIGIN in self.document.provenance and needs_script(content, text):
+            raise ParseFailed("The page's text is made by scripts, which nobody runs.", code="NEEDS_SCRIPT")
 
     def original(self) -> Original:
         """The original that the job names. Errors: `Permanent` when it is no longer stored."""

@@ -14,6 +14,8 @@ MAX_PAGE_BYTES = 2_000_000
 FETCH_SECONDS = 9.0
 """Limit for one fetch with all its redirects; it also ends a page that sends a byte a second."""
 
+SHELL_CHARACTERS = 200
+"""A page with a script and less text than this shows its text to browsers only."""
 MAX_REDIRECTS = 5
 
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
@@ -89,3 +91,8 @@ def looks_like_text(body: bytes) -> bool:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
     return not start.lstrip().startswith(_BINARY_STARTS) and b"\0" not in start
+
+
+def needs_script(body: bytes, text: str) -> bool:
+    """Whether a page has a script and, of its main text, no more than a shell that scripts fill."""
+    return len(text.strip()) < SHELL_CHARACTERS and b"<script" in body.lower()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from time import monotonic
 
 import pytest
+from tests.contract.ingestion.source_world import Steps
 from tests.gate.from_the_web import Asked, Worker, fill_workspace
 from tests.gate.simulated_web import SITE, Answer, fact, page, prose
 from tests.gate.web_ground import CrawledWorkspace
@@ -16,10 +18,12 @@ from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.outside import OutsideReport, OutsideRequest
 from agentic_rag.answering.question import AnswerOptions, CacheMode
+from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
 from agentic_rag.ingestion.web.read_pages import ReadPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
-from agentic_rag.jobs.job import JobRef, QueueName
+from agentic_rag.jobs.job import GiveUp, JobRef, QueueName
+from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
@@ -100,6 +104,37 @@ async def test_a_page_that_never_comes_leaves_what_came_before_it() -> None:
 
     assert (report.pages, report.ready, report.pending, report.refusals) == (1, 1, 0, ("BUDGET",))
     assert report.version is not None
+
+
+@dataclass
+class FailingWorker:
+    """A queue whose pages cannot be read."""
+
+    ground: CrawledWorkspace
+
+    async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> None:
+        ingest = self.ground.ingest_pages
+        for ref in refs:
+            async with self.ground.database.transaction(ref.workspace.org_id) as transaction:
+                lease = await transaction.jobs.lease(ref, "worker", timedelta(minutes=1))
+            assert lease is not None
+            with pytest.raises(ParseFailed) as failed:
+                await ingest.run(lease, Steps())
+            async with self.ground.database.transaction(ref.workspace.org_id) as transaction:
+                await ingest.record_failure(transaction, lease, failed.value, GiveUp(is_rejection=True))
+
+
+@pytest.mark.parametrize("shown", ["", "<noscript>This app needs JavaScript.</noscript><p>Menu</p>"], ids=["no", "few"])
+async def test_a_page_that_scripts_make_is_no_document_that_readers_see(shown: str) -> None:
+    ground = await CrawledWorkspace().open()
+    shell = f"<html><head><script>run()</script></head><body>{shown}<div id=root></div></body></html>"
+    ground.web.pages[FIRST.partition("://")[2]] = Answer(shell.encode())
+    request = OutsideRequest(ground.workspace, (), (FIRST,), seconds=2.0)
+    report = await look(ground, request, queue=FailingWorker(ground))
+
+    [document] = (await ground.documents()).values()
+    assert (document.status, document.fault and document.fault.code) == (DocumentStatus.FAILED, "NEEDS_SCRIPT")
+    assert (report.pages, report.ready, report.refusals, report.version) == (1, 0, ("NEEDS_SCRIPT",), None)
 
 
 async def test_an_address_that_moved_to_what_robots_txt_forbids_is_not_asked_for_there() -> None:

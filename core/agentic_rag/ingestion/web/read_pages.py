@@ -13,7 +13,7 @@ from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_errors import StatusRefused
-from agentic_rag.web.fetch_policy import MAX_PAGE_BYTES, FetchedPage
+from agentic_rag.web.fetch_policy import MAX_PAGE_BYTES, FetchedPage, needs_script
 from agentic_rag.web.listings import looks_like_listing
 from agentic_rag.web.page_paths import WebOrigin
 from agentic_rag.web.ports import FetchIfNew, FetchPage
@@ -24,8 +24,6 @@ from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
 ROBOTS_SECONDS = 3_600.0
 """How long a robots.txt is known; RFC 9309 allows a day."""
 MAX_SITES = 4_096
-SHELL_CHARACTERS = 200
-"""A page with a script and less text than this shows its text to browsers only."""
 _WORD = re.compile(r"[^\W_]")
 PROVIDER = "web"
 """How pages are called in the table of usage."""
@@ -147,15 +145,14 @@ async def read_main_text(parser: Parser, page: FetchedPage) -> str | None:
     signs without a word, which would be cut into thousands of chunks.
     """
     name = {"text/plain": "page.txt", "text/markdown": "page.md"}.get(page.media_type, "page.html")
-    has_script = b"<script" in page.body.lower()
     try:
         text = (await parser.parse(page.body, name, None, is_web_page=True, charset=page.charset)).main_text
     except ParseFailed:
         # A shell has no text at all.
-        if not has_script:
+        if not needs_script(page.body, ""):
             raise
         return None
-    if has_script and len(text.strip()) < SHELL_CHARACTERS:
+    if needs_script(page.body, text):
         return None
     if _WORD.search(text) is None:
         raise ParseFailed("The page has no words.", code="PARSE_NO_TEXT")
