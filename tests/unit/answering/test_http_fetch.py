@@ -8,7 +8,7 @@ from tests.unit.answering.corpus import Corpus
 from agentic_rag.adapters.parsing.dispatch import load
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.answering.answer import Outcome
-from agentic_rag.answering.question import Turn
+from agentic_rag.answering.question import AnswerOptions, Turn
 from agentic_rag.answering.run import CacheOutcome, Run
 from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.documents.document import ParsedDocument
@@ -128,6 +128,17 @@ async def test_a_page_that_may_not_be_asked_leaves_the_answer_to_the_documents()
 
     assert [(call.tool, call.error_code) for call in run.answer.debug.tool_calls] == [("http_fetch", "ADDRESS_REFUSED")]
     assert "9 May 2024" in run.answer.text
+
+
+async def test_a_request_that_forbids_the_web_reads_no_page() -> None:
+    pages = Pages()
+    run = await world(pages).ask(QUESTION, options=AnswerOptions(allow_web=False))
+
+    assert pages.asked == []
+    assert [(one.tool, one.result, one.error_code) for one in run.answer.debug.tool_calls] == [
+        ("http_fetch", None, "WEB_REFUSED")
+    ]
+    assert all(one.origin != "http_fetch" for one in run.answer.citations)
 
 
 async def test_answers_from_pages_are_not_cached() -> None:

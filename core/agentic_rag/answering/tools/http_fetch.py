@@ -59,7 +59,8 @@ class HttpFetch(Tool):
             whole = build_subquery(strip_addresses(question.text), question.answer_type, {})
             retrieved = replace(retrieved, parts=(SearchedPart(whole),))
         place = sum(call.tool == self.name for call in retrieved.tool_calls)
-        page = await self._read(request.argument, place, seconds)
+        is_forbidden = state.options.gate.policy.request is False
+        page = "WEB_REFUSED" if is_forbidden else await self._read(request.argument, place, seconds)
         if isinstance(page, WebPage):
             retrieved = _add_page(retrieved, page)
             call = ToolCall(
