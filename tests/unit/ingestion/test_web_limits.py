@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import pytest
+from tests.gate.from_the_web import Worker
 from tests.gate.simulated_web import Answer, page, prose
 from tests.gate.web_ground import CrawledWorkspace
+from tests.unit.ingestion.test_look_outside import look
 
 from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.answering.outside import OutsideRequest
 from agentic_rag.ingestion.web import crawl
 from agentic_rag.ingestion.web.crawl import CrawlWeb
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
@@ -18,8 +22,10 @@ from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
 from agentic_rag.jobs.job import JobRef
 from agentic_rag.kernel.errors import PolicyRefused
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.ports import AdmitRedirect, FetchIfNew
 from agentic_rag.web.search import SearchFilters, SearchRequest, SearchResult
-from agentic_rag.web.url_policy import HostList
+from agentic_rag.web.url_policy import HostList, parse_target
 from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.web_access import WebAccess
@@ -28,11 +34,11 @@ SHUT, WIDE = "shut.example.org", "wide.example.org"
 REAL_SLEEP = asyncio.sleep
 
 
-def filtered(ground: CrawledWorkspace, filters: SearchFilters) -> ReadPages:
+def filtered(ground: CrawledWorkspace, filters: SearchFilters, fetch: FetchIfNew | None = None) -> ReadPages:
     """A reader whose client would go anywhere: what is refused, the reader refuses."""
     web = ground.web
     return ReadPages(
-        web.fetcher().fetch_if_new,
+        fetch or web.fetcher().fetch_if_new,
         web.listings().fetch_if_new,
         web.robots().fetch,
         ground.envelope,
@@ -181,6 +187,54 @@ async def test_four_sites_are_asked_beside_each_other_and_no_fifth(monkeypatch: 
         await ground.attempt(ref)
 
     assert (pauses.most, pauses.slept) == (4, [1.0] * 6)
+
+
+async def test_a_run_asks_a_site_for_one_page_at_a_time_and_sites_beside_each_other() -> None:
+    ground = await CrawledWorkspace().open()
+    paths = ("/0", "/1", "/2")
+    hosts = (SHUT, WIDE)
+    ground.web.pages |= {f"{host}{path}": page(path, prose(80)) for host in hosts for path in paths}
+    fetch, under_way, most = ground.web.fetcher().fetch_if_new, Counter[str](), Counter[str]()
+    both = asyncio.Event()
+
+    async def fetch_if_new(url: str, validator: str, admit_redirect: AdmitRedirect) -> FetchedPage | None:
+        host = parse_target(url).host
+        under_way.update((host, "all"))
+        for one in (host, "all"):
+            most[one] = max(most[one], under_way[one])
+        if under_way["all"] > 1:
+            both.set()
+        await both.wait()
+        try:
+            return await fetch(url, validator, admit_redirect)
+        finally:
+            under_way.subtract((host, "all"))
+
+    ground.pages = filtered(ground, SearchFilters(), fetch_if_new)
+    urls = tuple(f"http://{host}{path}" for host in hosts for path in paths)
+    report = await look(ground, OutsideRequest(ground.workspace, (), urls, seconds=10.0), queue=Worker(ground))
+
+    assert (report.pages, dict(most)) == (6, {SHUT: 1, WIDE: 1, "all": 2})
+
+
+@pytest.mark.parametrize(
+    ("asked", "slept", "read", "refusals"),
+    [("0.25", [0.25], 2, ()), ("2", [], 1, ("ROBOTS_REFUSED",))],
+    ids=["a pause", "a long one"],
+)
+async def test_a_run_rests_between_pages_of_a_site_that_asks_for_it_or_reads_one(
+    monkeypatch: pytest.MonkeyPatch, asked: str, slept: list[float], read: int, refusals: tuple[str, ...]
+) -> None:
+    ground, pauses = await CrawledWorkspace().open(), Pauses()
+    rules = f"User-agent: *\nCrawl-delay: {asked}\n"
+    ground.web.pages[f"{WIDE}/robots.txt"] = Answer(rules.encode(), media="text/plain")
+    ground.web.pages |= {f"{WIDE}/{number}": page(str(number), prose(90 + number)) for number in range(2)}
+    monkeypatch.setattr(asyncio, "sleep", pauses)
+
+    urls = (f"http://{WIDE}/0", f"http://{WIDE}/1")
+    report = await look(ground, OutsideRequest(ground.workspace, (), urls, seconds=2.0), queue=Worker(ground))
+
+    assert (pauses.slept, report.pages, report.refusals) == (slept, read, refusals)
 
 
 async def test_that_the_organisation_takes_its_leave_back_cancels_its_crawls_and_says_how_many() -> None:

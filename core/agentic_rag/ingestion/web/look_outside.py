@@ -25,7 +25,7 @@ from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.links import same_page
 from agentic_rag.web.page_paths import WebOrigin, host_of
 from agentic_rag.web.search import SearchRequest
-from agentic_rag.web.url_policy import HostList
+from agentic_rag.web.url_policy import HostList, parse_target
 
 MAX_PAGES = 6
 """Pages that one run reads of those that were found or named."""
@@ -33,6 +33,8 @@ RESULTS_PER_SEARCH = 4
 FETCH_SHARE = 0.6
 """Share of the time by which pages have to be fetched, so that what came can still be ingested."""
 POLL_SECONDS = 0.1
+LONGEST_PAUSE = 1.0
+"""Seconds between two pages of a site that a run waits."""
 
 
 @dataclass(slots=True)
@@ -102,9 +104,9 @@ class LookOutsideForRun:
         named = [FoundPage(url, WebOrigin.CRAWL) for url in request.addresses]
         ranked = _first_of(HostList(request.first_hosts), _in_turn(found))
         chosen = list({page.url: page for page in [*named, *ranked]}.values())[:MAX_PAGES]
-        read = await asyncio.gather(*(self._read(request.workspace, page, tally) for page in chosen))
+        read = await asyncio.gather(*(self._read_site(request.workspace, site, tally) for site in _by_site(chosen)))
         if request.follows_links:
-            await self._follow(request, chosen, [page for page in read if page is not None], tally)
+            await self._follow(request, chosen, [page for site in read for page in site], tally)
 
     async def _follow(
         self, request: OutsideRequest, chosen: Sequence[FoundPage], read: Sequence[FetchedPage], tally: _Tally
@@ -116,7 +118,8 @@ class LookOutsideForRun:
         links = [link for found in chosen_of for link in found]
         best = dict.fromkeys(url for _, url in sorted(links, key=lambda one: (-one[0], one[1])))
         for url in list(best)[:MAX_LINKED]:
-            await self._read(request.workspace, FoundPage(url, WebOrigin.CRAWL, depth=1), tally)
+            if await self._rest(url, tally):
+                await self._read(request.workspace, FoundPage(url, WebOrigin.CRAWL, depth=1), tally)
 
     async def _search(self, workspace: WorkspaceRef, text: str, tally: _Tally) -> list[FoundPage]:
         try:
@@ -126,6 +129,29 @@ class LookOutsideForRun:
             return []
         tally.searches += 1
         return [FoundPage(one.url, WebOrigin.WEB_SEARCH, text, published=one.published) for one in answer.results]
+
+    async def _read_site(
+        self, workspace: WorkspaceRef, site: Sequence[FoundPage], tally: _Tally
+    ) -> Sequence[FetchedPage]:
+        """The pages of one site, one after the other."""
+        read: list[FetchedPage] = []
+        for page in site:
+            if read and not await self._rest(page.url, tally):
+                break
+            fetched = await self._read(workspace, page, tally)
+            read += [] if fetched is None else [fetched]
+        return read
+
+    async def _rest(self, url: str, tally: _Tally) -> bool:
+        """Wait as long as the robots.txt of a page's site asks between two pages; False where that is longer than a run
+        waits.
+        """
+        pause = (await self.pages.rules(parse_target(url))).delay_seconds
+        if pause > LONGEST_PAUSE:
+            tally.refusals["ROBOTS_REFUSED"] = None
+            return False
+        await asyncio.sleep(pause)
+        return True
 
     async def _read(self, workspace: WorkspaceRef, page: FoundPage, tally: _Tally) -> FetchedPage | None:
         """The page as it was fetched; None where it was not, or not kept."""
@@ -179,6 +205,14 @@ def _count_done(status: DocumentStatus, fault: DocumentFault | None, tally: _Tal
 def _first_of(hosts: HostList, pages: Sequence[FoundPage]) -> list[FoundPage]:
     """Pages of these hosts first, else in their order."""
     return sorted(pages, key=lambda page: (host := host_of(page.url)) is None or not hosts.allows(host))
+
+
+def _by_site(pages: Sequence[FoundPage]) -> Sequence[Sequence[FoundPage]]:
+    """Those of one host together."""
+    sites: dict[str | None, list[FoundPage]] = {}
+    for page in pages:
+        sites.setdefault(host_of(page.url), []).append(page)
+    return tuple(sites.values())
 
 
 def _in_turn(found: Sequence[Sequence[FoundPage]]) -> list[FoundPage]:
