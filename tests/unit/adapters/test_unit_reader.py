@@ -19,7 +19,7 @@ from tests.unit.adapters.test_onnx_embedder import (
 from tokenizers import Tokenizer
 
 from agentic_rag.adapters.onnx.bert_graph import build_reader
-from agentic_rag.adapters.onnx.unit_reader import OnnxUnitReader, find_reader
+from agentic_rag.adapters.onnx.unit_reader import QUESTIONS_KEPT, OnnxUnitReader, find_reader
 from agentic_rag.answering.extraction.reading import PlacedUnit
 
 HEADING, BEFORE = 0.9, 0.7
@@ -153,6 +153,50 @@ async def test_vectors_are_kept_up_to_a_size_and_the_longest_unused_go_first(
         await reader.read("night", placed([text]))
 
     assert [text for text in runs if text != "night"] == ["the", "pump", "at", "pump"]
+
+
+class CountingReader(OnnxUnitReader):
+    """Notes the questions that it encodes."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.encoded: list[str] = []
+
+    def _encode_question(self, question: str):  # type: ignore[no-untyped-def]
+        self.encoded.append(question)
+        return super()._encode_question(question)
+
+
+async def test_a_question_is_read_once_for_the_steps_of_a_run_until_what_is_known_is_dropped(model: Path) -> None:
+    reader = CountingReader(model)
+    first = await reader.read("the pump", placed(["the pump starts"]))
+
+    assert await reader.read("the pump", placed(["the pump starts"])) == first
+    assert reader.encoded == ["the pump"]
+    others = [f"pump {number}" for number in range(QUESTIONS_KEPT)]
+    for asked in (*others, "the pump"):
+        await reader.read(asked, placed(["the pump"]))
+    assert reader.encoded == ["the pump", *others, "the pump"]
+    reader.drop()
+    await reader.read("the pump", placed(["the pump"]))
+    assert reader.encoded[-2:] == ["the pump", "the pump"]
+
+
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        ("pump starts " * 400, "pump starts " * 31),
+        # One word of so many characters is one token, as one of 120 is.
+        (f"{'x' * 900} the pump starts", f"{'x' * 120} the pump starts"),
+        ("x" * 900, "x" * 120),
+    ],
+    ids=["many words", "a long word before others", "a long word"],
+)
+async def test_of_a_long_text_the_first_tokens_count_however_long_they_are(long: str, short: str) -> None:
+    reader = find_reader()
+
+    assert reader is not None
+    assert await reader.read("the pump", placed([long])) == await reader.read("the pump", placed([short]))
 
 
 async def test_the_shipped_reader_prefers_the_unit_that_answers() -> None:

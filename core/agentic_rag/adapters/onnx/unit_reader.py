@@ -37,6 +37,10 @@ LONGEST_QUESTION, LONGEST_UNIT, LONGEST_ABOVE, LONGEST_BEFORE, LONGEST_JOINT = 4
 HEADING_JOINT = " . "
 CACHE_BYTES = 32 * 1024 * 1024
 """The vectors of about 1,300 sentences."""
+QUESTIONS_KEPT = 8
+"""Questions that are under way beside each other: the passages of a run are read in several steps."""
+CHARACTERS_A_TOKEN = 8
+"""More than most texts have: of a long one so much is looked at first."""
 MATCHED = 0.75
 """The likeness from which on a token of the question counts as met."""
 DIGITS = 6
@@ -82,11 +86,13 @@ class OnnxUnitReader:
         self._turn = threading.Lock()
         self._cache_bytes = self._free = cache_bytes
         self._known: OrderedDict[tuple[str, int], NDArray[np.float16]] = OrderedDict()
+        self._asked: OrderedDict[str, _Asked] = OrderedDict()
 
     def drop(self) -> None:
-        """Forget the vectors of every text."""
+        """Forget the vectors of every text and question."""
         with self._turn:
             self._known.clear()
+            self._asked.clear()
             self._free = self._cache_bytes
 
     async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
@@ -97,12 +103,12 @@ class OnnxUnitReader:
 
     def _judge(self, question: str, units: Sequence[PlacedUnit]) -> tuple[float, ...]:
         with self._turn:
-            asked = self._tokens(question)[:LONGEST_QUESTION]
+            asked = self._first_tokens(question, LONGEST_QUESTION)
             return tuple(self._odds(asked, unit) for unit in units)
 
     def _odds(self, asked: list[int], unit: PlacedUnit) -> float:
         """The question, the unit, the sentence before it and what stands above it as one text."""
-        own = self._tokens(unit.text)[:LONGEST_UNIT]
+        own = self._first_tokens(unit.text, LONGEST_UNIT)
         before = self._tokens(unit.before)[-LONGEST_BEFORE:]
         above = self._tokens(HEADING_JOINT.join(unit.headings))[-LONGEST_ABOVE:]
         opens, closes = self._model.ends
@@ -112,13 +118,19 @@ class OnnxUnitReader:
         (odds,) = self._model.question.run(["odds"], feed)
         return round(float(odds[0, 0]), DIGITS)
 
+    def _first_tokens(self, text: str, most: int) -> list[int]:
+        """The first tokens of a text. No token goes over a space, so that the beginning of a long one tells them."""
+        end = text.find(" ", most * CHARACTERS_A_TOKEN)
+        found = self._tokens(text if end < 0 else text[:end])
+        return (found if end < 0 or len(found) >= most else self._tokens(text))[:most]
+
     def _tokens(self, text: str) -> list[int]:
         found: list[int] = self._model.tokenizer.encode(text, add_special_tokens=False).ids
         return found
 
     def _read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
         with self._turn:
-            asked = self._encode_question(question)
+            asked = self._question(question)
             found = np.array([self._compare(asked, unit) for unit in units], np.float32)
         if not found.size:
             return Reading((0.0,) * len(units), 0.0)
@@ -137,6 +149,13 @@ class OnnxUnitReader:
             earlier = _most_alike(asked.tokens, self._vectors(unit.before, LONGEST)[1:])
             found = np.maximum(found, earlier * head.before)
         return found
+
+    def _question(self, question: str) -> _Asked:
+        known = self._asked.pop(question, None) or self._encode_question(question)
+        self._asked[question] = known
+        if len(self._asked) > QUESTIONS_KEPT:
+            self._asked.popitem(last=False)
+        return known
 
     def _encode_question(self, question: str) -> _Asked:
         words, _ = self._run(question, LONGEST)
@@ -162,7 +181,7 @@ class OnnxUnitReader:
     def _run(self, text: str, longest: int) -> list[Floats]:
         """The vectors of the words, and of the unit."""
         opens, closes = self._model.ends
-        return self._embed([opens, *self._tokens(text)[: longest - 2], closes])
+        return self._embed([opens, *self._first_tokens(text, longest - 2), closes])
 
     def _embed(self, ids: list[int]) -> list[Floats]:
         held = np.array([ids], np.int64)
