@@ -55,6 +55,16 @@ def test_struck_out_text_and_readings_of_ideographs_are_left_out() -> None:
     assert read_html(page).text == "It costs 40 euros, due in June.\n\n漢"
 
 
+def test_what_a_style_strikes_out_is_left_out() -> None:
+    page = (
+        '<p>It costs <span style="color:red; text-decoration: line-through">50 <b>old</b> </span>40 euros.</p>'
+        '<p style="TEXT-DECORATION:LINE-THROUGH"><span style="text-decoration:line-through">Due</span> in May.</p>'
+        '<p style="text-decoration: underline">Due in June.</p>'
+    )
+
+    assert read_html(page).text == "It costs 40 euros.\n\nDue in June."
+
+
 def test_numbers_and_letters_of_lists_are_kept() -> None:
     page = """<ol><li><p>Open it.</p><p>Wait.</p></li><li>Turn<ol type="a"><li>left</li><li>right</li></ol></li>
         <li></li><li value="7">Close</li><li>Go</li></ol><ol start="3"><li><ul><li>inner</li></ul></li></ol>

@@ -26,6 +26,8 @@ _NAVIGATION_CLASS = re.compile(
     re.IGNORECASE,
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_STRUCK_OUT = "line-through"
+"""No style of an element within takes the line away."""
 _NOTE = "epub:type"
 """Books hide notes that they show when somebody asks for them."""
 _CONTENT = "h1, main, article"
@@ -133,6 +135,8 @@ def _leave_out(tree: LexborHTMLParser, *, hides: bool, folded: list[str]) -> tup
                 letters += len(text) - text.count(" ")
                 if text and child.tag != "noscript":
                     hidden.append(text)
+                child.decompose()
+            elif _STRUCK_OUT in (child.attributes.get("style") or "").lower():
                 child.decompose()
             elif _is_furniture(child):
                 text = " ".join(child.text(separator=" ").split())
