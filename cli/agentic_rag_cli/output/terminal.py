@@ -49,7 +49,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Rows in aligned columns; the last column is not padded."""
     cells = [
         [str(header) for header in headers],
-        *[["" if cell is None else _one_line(str(cell)) for cell in row] for row in rows],
+        *[["" if cell is None else one_line(str(cell)) for cell in row] for row in rows],
     ]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
     return "\n".join(
@@ -62,12 +62,13 @@ def shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def one_line(text: str) -> str:
+    """A name that keeps to its line: one with a line feed would write the line of another."""
+    return text.translate(_ON_ONE_LINE).translate(_SHOWN)
+
+
 def _visible(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_SHOWN)
-
-
-def _one_line(text: str) -> str:
-    return text.translate(_ON_ONE_LINE).translate(_SHOWN)
 
 
 class ProgressLine:
@@ -95,12 +96,12 @@ class ProgressLine:
         if not self._shown:
             if now - self._drawn_at >= _LINE_SECONDS:
                 self._drawn_at = now
-                note(f"{self._label} {done}/{total} {_one_line(remark[:40])}".rstrip())
+                note(f"{self._label} {done}/{total} {one_line(remark[:40])}".rstrip())
             return
         if done < total and now - self._drawn_at < _REDRAW_SECONDS:
             return
         self._drawn_at = now
         filled = _BAR_WIDTH * done // total if total else _BAR_WIDTH
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
-        line = f"{self._label} {bar} {done}/{total} {_one_line(remark[:40])}"
+        line = f"{self._label} {bar} {done}/{total} {one_line(remark[:40])}"
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)

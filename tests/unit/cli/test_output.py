@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from agentic_rag_cli.commands.documents.ingestion import FileOutcome
 from agentic_rag_cli.output import terminal
 
 STEERING = "\x1b[2J\x07evil\x9b31m\r.md"
@@ -24,6 +25,10 @@ def test_a_cell_keeps_to_its_line_and_column() -> None:
     shown = terminal.table(("NAME", "SIZE"), [("a\nb\tc", 1), ("plain", 2)])
 
     assert shown.splitlines() == ["NAME     SIZE", "a\\nb\\tc  1", "plain    2"]
+
+
+def test_a_file_keeps_to_its_line() -> None:
+    assert FileOutcome("a\nREADY      b.md", "FAILED").line() == "FAILED     a\\nREADY      b.md"
 
 
 def test_json_holds_the_text_itself_without_a_raw_control_character(capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,4 +55,4 @@ def _line(document: Mapping[str, Any]) -> str:
     told = f"{document['chunksDone']}/{chunks} chunks" if chunks else ""
     if error is not None:
         told = f"{error['code']}: {error['message']}"
-    return f"{document['status']:<10} {document['sourcePath']}  {told}".rstrip()
+    return f"{document['status']:<10} {terminal.one_line(document['sourcePath'])}  {told}".rstrip()

@@ -23,6 +23,7 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.output.answer_view import unread_text
+from agentic_rag_cli.output.terminal import one_line
 
 if TYPE_CHECKING:
     from agentic_rag.ingestion.ports import SourceConnector
@@ -93,7 +94,7 @@ class FileOutcome:
             chunks += f", {format_count(self.recognised, 'page')} recognised in pictures"
         if self.beside:
             chunks += f", {format_count(self.beside, 'character')} left out"
-        return f"{self.outcome:<10} {self.path}{f'  [{self.code}] {self.message}' if self.code else chunks}"
+        return f"{self.outcome:<10} {one_line(self.path)}{f'  [{self.code}] {self.message}' if self.code else chunks}"
 
 
 @dataclass(frozen=True, slots=True)
