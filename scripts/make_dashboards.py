@@ -95,6 +95,7 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
             Panel("Calls of the web", "reqps", [_rate("rag_web_calls_total", "outcome")]),
             Panel("Searches of the web", "reqps", [_rate("rag_search_requests_total", "outcome")]),
             Panel("Pages of crawls", "reqps", [_rate("rag_crawl_pages_total", "outcome")]),
+            Panel("Pages of runs", "reqps", [_rate("rag_run_pages_total", "outcome")]),
             Panel("Time of a search of the web", "s", _quantiles("rag_search_seconds")),
         ],
     ),

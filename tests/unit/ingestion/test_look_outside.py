@@ -103,7 +103,7 @@ async def test_a_page_that_never_comes_leaves_what_came_before_it() -> None:
     report = await look(ground, request, queue=Worker(ground))
 
     assert (report.pages, report.ready, report.pending, report.refusals) == (1, 1, 0, ("BUDGET",))
-    assert report.version is not None
+    assert (report.version is not None, ended(ground)) == (True, {"kept": 1, "late": 1})
 
 
 @dataclass
@@ -148,6 +148,21 @@ async def test_an_address_that_moved_to_what_robots_txt_forbids_is_not_asked_for
 
     assert f"{SITE}/private/1" not in ground.web.requests
     assert (report.pages, report.refusals) == (0, ("ROBOTS_REFUSED",))
+
+
+def ended(ground: CrawledWorkspace) -> dict[str, float]:
+    counters = ground.telemetry.counters
+    return {dict(of)["outcome"]: value for (name, of), value in counters.items() if name == "rag_run_pages_total"}
+
+
+async def test_how_the_pages_of_runs_ended_is_counted() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.web.pages["shut.example.org/robots.txt"] = Answer(b"User-agent: *\nDisallow: /", media="text/plain")
+    request = OutsideRequest(ground.workspace, (), (FIRST, "http://shut.example.org/"), seconds=5.0)
+    for _ in range(2):
+        await look(ground, request, queue=Worker(ground))
+
+    assert ended(ground) == {"kept": 1, "fresh": 1, "robots_refused": 2}
 
 
 async def close_web(ground: CrawledWorkspace, level: str) -> None:

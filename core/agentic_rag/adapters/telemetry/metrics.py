@@ -167,6 +167,12 @@ METRICS: tuple[Metric, ...] = (
         "Pages of crawls, by how they ended (`kept`, `duplicate` … or an error code).",
         ("outcome",),
     ),
+    Metric(
+        "rag_run_pages_total",
+        MetricKind.COUNTER,
+        "Pages of the web that runs wanted, by how they ended (`kept`, `late` … or an error code).",
+        ("outcome",),
+    ),
     Metric("rag_search_seconds", MetricKind.HISTOGRAM, "Time one search of the web took.", (), FAST),
     Metric(
         "rag_jwks_fetches_total",

@@ -155,18 +155,24 @@ class LookOutsideForRun:
 
     async def _read(self, workspace: WorkspaceRef, page: FoundPage, tally: _Tally) -> FetchedPage | None:
         """The page as it was fetched; None where it was not, or not kept."""
+        outcome = "late"
         try:
             if await self.keep.is_fresh(workspace, page.url):
                 tally.known += 1
+                outcome = "fresh"
                 return None
             fetched = await self.pages.fetch(workspace, page)
             if fetched is None:
                 return None
             tally.fetched += 1
             kept = await self.keep.run(workspace, page, fetched, QueueName.INTERACTIVE)
+            outcome = "unchanged" if kept.job is None else "kept"
         except AgenticRagError as error:
             tally.refusals[error.code] = None
+            outcome = error.code.lower()
             return None
+        finally:
+            self.telemetry.count("rag_run_pages_total", outcome=outcome)
         if kept.job is None:
             tally.known += 1
             return fetched
