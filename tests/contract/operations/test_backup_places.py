@@ -9,8 +9,8 @@ import pytest
 from tests.s3_server import make_bucket, s3_server
 from tests.unit.operations.test_backups import System, silent
 
-from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.operations.backups.backup import encode_line
+from agentic_rag.kernel.errors import InvalidInput, Permanent
+from agentic_rag.operations.backups.backup import BACKUP_MANIFEST, ERASURES_LIST, encode_line
 from agentic_rag.operations.backups.verify_backup import verify_backup
 from agentic_rag.web.proxies import Proxies
 from agentic_rag_cli.commands.operations.backup_places import ERASURES_BESIDE, BucketPlace, open_place
@@ -63,6 +63,21 @@ async def test_erasures_of_the_backups_beside_it_and_of_the_list_there_are_appli
     found = await open_place(bucket.format("tuesday"), Proxies()).records_beside()
 
     assert {*found} >= {listed, *(one.record for one in systems)}
+
+
+async def test_a_backup_beside_it_that_cannot_be_read_is_named(bucket: str, tmp_path: Path) -> None:
+    newer = b'{"format": 99, "product": "9.9"}'
+    for name in ("asked", "newer"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "newer" / BACKUP_MANIFEST).write_bytes(newer)
+    (tmp_path / "newer" / ERASURES_LIST).write_bytes(b"")
+    far = bucket.replace("/site/", "/upgraded/")
+    await open_place(far.format("newer"), Proxies()).store.put(BACKUP_MANIFEST, newer)
+
+    for place in (str(tmp_path / "asked"), far.format("asked")):
+        with pytest.raises(Permanent, match=r"newer: The backup has format 99") as refused:
+            await open_place(place, Proxies()).records_beside()
+        assert refused.value.code == "BACKUP_TOO_NEW"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput, Misconfigured, Permanent
 from agentic_rag.settings.addresses import mask_password
 from agentic_rag.web.proxies import Proxies
 
@@ -36,7 +36,7 @@ def open_place(text: str, proxies: Proxies) -> DirectoryPlace | BucketPlace:
 async def records_of(source: Path) -> list[TakenAway]:
     """The erasures that a file or a backup names. Errors: `InvalidInput` code ERASURES_UNREADABLE."""
     place = DirectoryPlace(source)
-    return await _records_in(place.store) if place.is_there else _listed(source)
+    return await _records_in(place.store, str(source)) if place.is_there else _listed(source)
 
 
 def _listed(file: Path) -> list[TakenAway]:
@@ -116,11 +116,11 @@ class BucketPlace:
         options = self.address.removeprefix(f"{above}/{rest}")
         if above.count("/") < 3:
             # The backup lies in the bucket itself: what else is there may be anything.
-            return await _records_in(self.store)
+            return await _records_in(self.store, str(self))
         parent = self.open(f"{above}{options}")
         keys = await parent.keys("")
         backups = [key.split("/")[0] for key in keys if key.split("/")[1:] == [BACKUP_MANIFEST]]
-        found = [record for one in backups for record in await _records_in(self.open(f"{above}/{one}{options}"))]
+        found = [record for one in backups for record in await _records_in(self.open(f"{above}/{one}{options}"), one)]
         if ERASURES_BESIDE in keys:
             found += decode_erasures(await parent.read(ERASURES_BESIDE), ERASURES_BESIDE)
         return found
@@ -135,11 +135,15 @@ class BucketPlace:
             raise InvalidInput(f"The place of the backup: {error}.", path=("place",)) from error
 
 
-async def _records_in(backup: BlobStore) -> list[TakenAway]:
+async def _records_in(backup: BlobStore, name: str) -> list[TakenAway]:
+    """Errors: those of the backup, with its name: several are read beside the one that is asked for."""
     from agentic_rag.operations.backups.verify_backup import list_erasures, read_manifest
     from agentic_rag_migrations import HEAD
 
-    return await list_erasures(backup, await read_manifest(backup, HEAD))
+    try:
+        return await list_erasures(backup, await read_manifest(backup, HEAD))
+    except (InvalidInput, Misconfigured, Permanent) as error:
+        raise type(error)(f"{name}: {error.message}", code=error.code) from error
 
 
 def _existing(path: Path) -> Path:
