@@ -267,6 +267,8 @@ def test_a_value_comes_with_the_exception_that_the_next_sentence_makes_of_what_i
 
     assert answer("After how many days do passwords of service accounts expire?", page) == (text,)
     assert answer("After how many days do passwords expire?", page)[0] == "Passwords expire after 90 days."
+    fees = "# Fees\n\nThe fee is 40 euros. No refunds are given for cancelled lessons."
+    assert answer("How much is the fee for lessons?", fees)[0] == "The fee is 40 euros."
 
 
 @pytest.mark.parametrize(

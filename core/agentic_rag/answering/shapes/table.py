@@ -16,6 +16,7 @@ from agentic_rag.answering.shapes.forms import (
     answered_whole,
     defining_sentence,
     documents_with_it,
+    value_with_exception,
     with_exception,
 )
 from agentic_rag.answering.shapes.items import all_items
@@ -47,7 +48,7 @@ class Shape:
 
 
 SHAPES: Mapping[QuestionKind, Shape] = {
-    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before, with_exception)),
+    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before, value_with_exception)),
     QuestionKind.STEPS: Shape(2, (), (answered_whole, whole_steps)),
     QuestionKind.LIST: Shape(6, (extreme_row,), (answered_whole, all_items)),
     QuestionKind.COMPARISON: Shape(4, (extreme_row, compared_rows, row_of_each_issue)),
