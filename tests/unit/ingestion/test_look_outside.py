@@ -137,6 +137,15 @@ async def test_a_page_that_scripts_make_is_no_document_that_readers_see(shown: s
     assert (report.pages, report.ready, report.refusals, report.version) == (1, 0, ("NEEDS_SCRIPT",), None)
 
 
+@pytest.mark.parametrize("address", ["http://localhost/x", "http://ada:secret@example.org/", "https://example.org:9/"])
+async def test_an_address_that_may_not_be_asked_leaves_the_others(address: str) -> None:
+    ground = await CrawledWorkspace().open()
+    request = OutsideRequest(ground.workspace, (), (address, FIRST), seconds=5.0)
+    report = await look(ground, request, queue=Worker(ground))
+
+    assert (report.pages, report.ready, report.refusals) == (1, 1, ("ADDRESS_REFUSED",))
+
+
 async def test_an_address_that_moved_to_what_robots_txt_forbids_is_not_asked_for_there() -> None:
     ground = await CrawledWorkspace().open()
     ground.web.pages |= {

@@ -79,9 +79,9 @@ class KeepPages:
             await require_storage(transaction, workspace.org_id, self.stored_mb)
         await self.embedders.admit(workspace)
 
-    async def is_fresh(self, workspace: WorkspaceRef, url: str) -> bool:
+    async def is_fresh(self, workspace: WorkspaceRef, target: Target) -> bool:
         """Whether readers see the page as it was a few minutes ago."""
-        document = await self.find(workspace, parse_target(url))
+        document = await self.find(workspace, target)
         if document is None or document.status is not DocumentStatus.READY:
             return False
         fetched = document.provenance.get(FETCHED_AT)

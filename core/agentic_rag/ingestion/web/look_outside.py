@@ -157,7 +157,7 @@ class LookOutsideForRun:
         """The page as it was fetched; None where it was not, or not kept."""
         outcome = "late"
         try:
-            if await self.keep.is_fresh(workspace, page.url):
+            if await self.keep.is_fresh(workspace, self.pages.check(page.url)):
                 tally.known += 1
                 outcome = "fresh"
                 return None
