@@ -236,7 +236,11 @@ class _Conversation:
         return str(self._socket.base_url).rstrip("/").replace("ws", "http", 1)
 
     async def _send(self, **message: Any) -> None:
-        await self._socket.send({"type": "websocket.send", "text": orjson.dumps(message).decode()})
+        """Errors: `WebSocketDisconnect`, also where the connection was ended below, for what its client did."""
+        try:
+            await self._socket.send({"type": "websocket.send", "text": orjson.dumps(message).decode()})
+        except RuntimeError as ended:
+            raise WebSocketDisconnect(1006) from ended
 
     async def _close(self, code: int, reason: str) -> None:
         try:
