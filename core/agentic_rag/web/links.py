@@ -174,6 +174,10 @@ class _Links(HTMLParser):
         if is_refresh and told is not None and self.refresh is None and float(told[1]) <= MOVES_WITHIN:
             self.refresh = told[2]
 
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """A comment, as to browsers: the library raises for `<![` before a word that it does not know."""
+        return self.parse_bogus_comment(i)
+
     def handle_endtag(self, tag: str) -> None:
         self._is_open = self._is_open and tag != "a"
 

@@ -56,6 +56,16 @@ def test_links_are_read_in_order_and_each_once() -> None:
     assert same_page("http://www.a.org/x") == same_page("https://a.org/x")
 
 
+@pytest.mark.parametrize("mark", ["<![1]>", "<![foo[x]>", "<![ if IE]>", "<![CDATA[x]>", "<![endif]>"])
+def test_marked_sections_hide_no_link_behind_them(mark: str) -> None:
+    assert read_links("http://a.example.org/", f"{mark}<a href='/x'>x</a>").urls == ("http://a.example.org/x",)
+
+
+@given(st.text(alphabet="<![CDATAif]>-x \"'=/&#;?:", max_size=30))
+def test_every_text_has_links_or_none(text: str) -> None:
+    assert all(url.startswith("http") for url in read_links("http://a.example.org/", f"<!{text}").urls)
+
+
 def test_rules_of_a_site_hold_for_us_before_those_for_everybody() -> None:
     rules = parse_robots(b"User-agent: agentic-rag\nDisallow: /p\nCrawl-delay: 3\n\nUser-agent: *\nDisallow: /\n")
 
