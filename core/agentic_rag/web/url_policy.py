@@ -165,7 +165,11 @@ def resolve_redirect(origin: Target, location: str) -> Target:
     """The target of a redirect. Errors: `AddressRefused`, also for a redirect from HTTPS to HTTP."""
     if not location or any(_is_forbidden_character(character) for character in location):
         raise AddressRefused("the redirect names an address that is empty or holds odd characters")
-    target = parse_target(urljoin(origin.url, location))
+    try:
+        joined = urljoin(origin.url, location)
+    except ValueError as error:  # Brackets that hold no IPv6 address.
+        raise AddressRefused("the redirect names an address that cannot be read") from error
+    target = parse_target(joined)
     if origin.scheme is Scheme.HTTPS and target.scheme is Scheme.HTTP:
         raise AddressRefused("the redirect leaves HTTPS")
     return target

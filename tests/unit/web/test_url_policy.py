@@ -104,7 +104,16 @@ def test_a_redirect_is_read_like_a_named_address() -> None:
     origin = parse_target("https://example.com/a/b")
 
     assert resolve_redirect(origin, "../c").url == "https://example.com/c"
-    for location in ("http://example.com/", "//127.0.0.1/", "file:///etc/passwd", "", "https://u:p@example.com/"):
+    refused = (
+        "http://example.com/",
+        "//127.0.0.1/",
+        "file:///etc/passwd",
+        "",
+        "https://u:p@example.com/",
+        "//[x",
+        "//[x]",
+    )
+    for location in refused:
         with pytest.raises(AddressRefused):
             resolve_redirect(origin, location)
 
