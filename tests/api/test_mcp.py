@@ -385,6 +385,8 @@ async def test_without_a_token_the_refusal_says_where_tokens_come_from() -> None
         ({"origin": "http://localhost:6274"}, 200),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://[x"}, 403),
+        ({"host": "[x", "origin": "http://localhost"}, 403),
         ({"host": "evil.example", "origin": "http://evil.example"}, 403),
         ({"mcp-protocol-version": "1999-01-01"}, 400),
         ({"mcp-method": "tools/call"}, 400),

@@ -257,8 +257,9 @@ async def test_a_wrong_operation_is_an_error_of_that_operation(payload: dict[str
 
 
 async def test_a_page_of_another_origin_is_refused_and_one_of_this_server_is_not() -> None:
-    async with Socket.open(app_of(Container()), None, origin="https://evil.example") as socket:
-        assert (await socket.hear())["type"] == "websocket.close"
+    for stranger in ("https://evil.example", "http://[x", "test"):
+        async with Socket.open(app_of(Container()), None, origin=stranger) as socket:
+            assert (await socket.hear())["type"] == "websocket.close"
     async with Socket.open(app_of(Container()), origin="http://test") as socket:
         await socket.ready()
 

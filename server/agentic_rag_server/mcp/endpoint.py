@@ -59,10 +59,10 @@ class McpEndpoint:
     def _require_own_site(self, request: Request) -> None:
         """Against pages that reach a server through a name of their own. Errors: `Forbidden` code ORIGIN_REFUSED."""
         options = self._parts.options
-        host = urlsplit(f"//{request.headers.get('host', '')}").hostname
+        host = _host_of(f"//{request.headers.get('host', '')}")
         is_local = is_loopback(options.host) and not options.behind_tls
         origin = request.headers.get("origin")
-        named = host if origin is None else urlsplit(origin).hostname
+        named = host if origin is None else _host_of(origin)
         is_own = host is not None and named is not None and (is_loopback(host) if is_local else True)
         if origin in options.browser_origins:
             return
@@ -85,3 +85,11 @@ class McpEndpoint:
         async with protocol.open_application(self._parts) as application:
             opening.set_result(application)
             await self._closing.wait()
+
+
+def _host_of(stated: str) -> str | None:
+    """The host of an address that a caller wrote; None of what is none."""
+    try:
+        return urlsplit(stated).hostname
+    except ValueError:
+        return None

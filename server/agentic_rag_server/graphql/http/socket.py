@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import orjson
 from graphql import ExecutionResult
@@ -83,7 +82,7 @@ def _is_own_page(socket: WebSocket, origins: Collection[str]) -> bool:
     origin.
     """
     origin = socket.headers.get("origin")
-    return origin is None or origin in origins or urlsplit(origin).netloc == socket.headers.get("host")
+    return origin is None or origin in origins or origin.partition("://")[2] == socket.headers.get("host")
 
 
 class _Conversation:
