@@ -62,8 +62,9 @@ async def before_a_request(ground: Ground, short: bool) -> list[Row]:
     for line in faults:
         print(f"    {line}")
     longest, largest = max(one.borne for one in found), max(one.grown for one in found)
-    waited = max(one.health for one in found)
-    print(f"    longest {longest:.1f} s, {largest / 1e6:.0f} MB")
+    slowest = max(found, key=lambda one: one.health)
+    waited = slowest.health
+    print(f"    longest {longest:.1f} s, {largest / 1e6:.0f} MB; /healthz waited longest beside {slowest.cell}")
     return [
         exactly(f"{len(found)} cells of what comes before a request: borne too long, or too large", len(faults), 0),
         Row("longest wait for /healthz meanwhile", f"{waited:.2f} s", "≤ 1 s", waited <= HEALTHY_SECONDS, timed=True),
