@@ -27,8 +27,6 @@ HELD = passage(1, "Harbour", "Ana Núñez-Ruiz leads the port of Otter Voe. King
         "Summarise the June status report.",
         "Show the Otter Voe report.",
         "May we sell T-shirts?",
-        "What does UNESCO pay?",
-        "What is MAX_CONNECTIONS?",
     ],
     ids=lambda one: one[:24],
 )
@@ -44,7 +42,6 @@ def test_a_name_that_stands_there_or_none_is_no_objection(question: str) -> None
         "When did Harald visit Lund?",
         "Who is Otter Lindqvist?",
         "Summarise the Brannoch report.",
-        "What does the FINNALA sofa cost?",
     ],
 )
 def test_a_name_that_stands_nowhere_speaks_against_an_answer(question: str) -> None:

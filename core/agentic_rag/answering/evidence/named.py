@@ -29,8 +29,6 @@ _SIGNS = re.compile(r"[^\w]+")
 _JOINTS = frozenset({"of", "the", "de", "van", "von", "del", "la", "du", "le"})
 _SHORTEST = 3
 _SHORTEST_STEM = 4
-_LONGEST_ABBREVIATION = 6
-"""Letters; a longer word in capitals is written like that because it is a name: FINNALA."""
 _ENDINGS = "ish|ians?|ans?|ese|ic"
 _OF_COUNTRY = re.compile(rf"(?P<stem>[a-z]{{{_SHORTEST_STEM},}}?)(?:{_ENDINGS})")
 
@@ -74,7 +72,7 @@ def _names(question: str) -> list[tuple[str, ...]]:
         words = (match["quoted"] or match["name"]).split()
         if match["name"]:
             opens = _OPENS.search(question[: match.start()]) is not None
-            if len(words) == 1 and (opens or _may_be_abbreviation(words[0])):
+            if len(words) == 1 and (opens or words[0].isupper()):
                 continue
             if opens and len(words) > 1 and words[1] in _JOINTS:
                 words = words[2:]
@@ -84,10 +82,6 @@ def _names(question: str) -> list[tuple[str, ...]]:
         if len("".join(folded)) >= _SHORTEST:
             found.append(folded)
     return found
-
-
-def _may_be_abbreviation(word: str) -> bool:
-    return word.isupper() and (len(word) <= _LONGEST_ABBREVIATION or not word.isalpha())
 
 
 def _holds(text: str, name: tuple[str, ...]) -> bool:
