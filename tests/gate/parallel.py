@@ -12,7 +12,7 @@ from tests.gate.from_the_web import Asked
 from tests.gate.simulated_web import fact
 from tests.gate.web_ground import CrawledWorkspace
 
-PARALLEL, SEARCHES, PAGES = 32, 5, 8
+PARALLEL, SEARCHES, PAGES = 32, 5, 3
 OVER = 1
 """Calls that the runs together may make beyond a ceiling."""
 
