@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.extraction.extractive import draft_part
+from agentic_rag.answering.extraction.extractive import PartDraft, draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_blocks import TextBlockKind, find_blocks
 from agentic_rag.answering.query.planner import detect_answer_type
@@ -44,6 +44,10 @@ The anode is mentioned in every report.
 
 **Berm.** Stones placed over a cable to shelter it.
 """
+NOT_RECYCLED, RECYCLED = (
+    "## What may not be recycled?\n\nFoil.",
+    "## What may be recycled?\n\nPaper and glass.",
+)
 VISITS = """# Visits
 
 ### May I bring my dog?
@@ -283,6 +287,33 @@ def test_a_value_comes_with_the_exception_that_the_next_sentence_makes_of_what_i
 def test_an_answer_without_a_word_of_its_question_is_quoted_with_it(page: str) -> None:
     assert answer("Can I smoke on the balcony?", page) == ("Can I smoke on the balcony? No.",)
     assert answer("Can I smoke in the cellar?", page) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "page", "said"),
+    [
+        ("What may be recycled?", f"# Waste\n\n{NOT_RECYCLED}\n\n{RECYCLED}", "Paper and glass."),
+        ("What may not be recycled?", f"# Waste\n\n{RECYCLED}\n\n{NOT_RECYCLED}", "Foil."),
+        ("What may be recycled?", f"# Waste\n\n{NOT_RECYCLED}", None),
+    ],
+    ids=["what may", "what may not", "what may not alone"],
+)
+def test_another_question_of_the_text_does_not_answer(question: str, page: str, said: str | None) -> None:
+    assert answer(question, page) == (() if said is None else (said,))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [("May cats sleep in the room?", ()), ("May dogs sleep in the room?", ("May dogs sleep in the room? Yes.",))],
+    ids=["the title has a word of it", "the same"],
+)
+def test_a_question_of_the_text_speaks_for_itself_where_no_sentence_has_a_word(
+    question: str, said: tuple[str, ...]
+) -> None:
+    part = build_subquery(question, detect_answer_type(question), {})
+    asked = [passage(1, "Cats and dogs", "# Cats and dogs\n\n## May dogs sleep in the room?\n\nYes.")]
+    (draft,) = drafts_below_questions([(part, asked)], [PartDraft((), (), conflicting=False)], frozenset())
+    assert tuple(one.text for one in draft.sentences) == said
 
 
 SERVICES = """# Services

@@ -33,8 +33,9 @@ SURE_SCORE = 0.85
 MIN_BLOCK_RATIO = 0.9
 """A block must score at least this share of the best sentence's score."""
 MIN_ASKED_SHARE = 0.6
+"""Of the question's weight that a question in the text must hold, with what stands above it, to be the same one."""
 ALL_ASKED = 0.999
-"""Of the question's weight that a question in the text must hold to be the same one."""
+"""The same of a question by itself, where nothing else of the text speaks for it."""
 MAX_LEAD = 20
 """Characters before the term in a sentence that defines it."""
 _DEFINED = re.compile(
@@ -74,7 +75,7 @@ def ranked_blocks(
 def answered_before(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
-    """What stands first below the same question in a text."""
+    """What stands first below the same question in a text; behind that question where it has no word of it."""
     return _asked_and_answered(part, place, passages, excluded, MIN_ASKED_SHARE)
 
 
@@ -124,13 +125,18 @@ def _same_question(
     excluded: ExcludedSpans,
     least: float = MIN_ASKED_SHARE,
 ) -> RankedBlock | None:
-    """The section below a heading that asks what the part asks."""
+    """The section below a heading that asks what the part asks: what may not be done is another question than what
+    may.
+    """
     for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}, only=_QUESTION_LINE):
         text, heading = passages[one.passage].chunk.text, one.block.heading
         if heading is None or is_excluded(one, passages, excluded):
             continue
-        is_question = text[slice(*heading)].rstrip("*_").endswith(("?", "？"))
-        if is_question and weight_of(one.above_mask, part.terms) >= least:
+        asked = text[slice(*heading)].rstrip("*_")
+        if not asked.endswith(("?", "？")) or has_negation(asked) != has_negation(part.text):
+            continue
+        held = mask_of(lower_text(asked), part.terms) if least == ALL_ASKED else one.above_mask
+        if weight_of(held, part.terms) >= least:
             return one
     return None
 
