@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from tests.unit.answering.test_extractive import passage
 
@@ -265,6 +267,16 @@ def test_what_is_of_another_year_is_left_out_beside_what_is_of_the_one() -> None
         ("What may be stored in the yard?", "Goods may not be stored in the yard for more than 3 days.", False),
         ("What is the fine for a late form?", "A fine of 50 euros is due where the form is not filed.", False),
         ("Where may I smoke?", "You cannot smoke in the kitchen.", True),
+        ("Where may I smoke?", "You can’t smoke in the kitchen.", True),
+        ("Who will attend the meeting?", "Mr Lund won't attend the meeting.", True),
+        ("Who attends the meeting?", "Mr Lund never attends the meeting.", True),
+        ("Who attends the meeting?", "Mr Lund no longer attends the meeting.", True),
+        ("How long is the meeting?", "The meeting is no longer than an hour.", False),
+        ("What deposit do students pay?", "Students do not pay a deposit.", False),
+        ("What deposit do students pay?", "Visitors do not pay a deposit. Students pay a deposit of 5 euros.", False),
+        ("Quelle caution paient les étudiants ?", "Les étudiants ne paient pas de caution.", False),
+        ("What may be recycled?", "What may not be recycled? Foil and tyres.", True),
+        ("What may not be recycled?", "What may not be recycled? Foil and tyres.", False),
         ("Where may I smoke?", "You cannot smoke in the kitchen but on the balcony.", False),
         ("What happens when a lift is used?", "The lift is not used.", False),
         ("Welches Ventil muss geschlossen werden?", "Das Ventil V-7 darf nicht geschlossen werden.", True),
@@ -278,3 +290,28 @@ def test_what_is_of_another_year_is_left_out_beside_what_is_of_the_one() -> None
 def test_a_thing_of_which_it_is_denied_is_not_the_one_asked_for(question: str, text: str, denies: bool) -> None:
     part = build_subquery(question, detect_answer_type(question), {}, (), [text])
     assert denies_what_is_asked(part, [quote_of(text)], [passage(1, "Notes", text)]) is denies
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "denies"),
+    [
+        ("## What may not be recycled?\n\nFoil and tyres.", "Foil and tyres.", True),
+        ("## What may be recycled?\n\nGlass.\n\n## What may not be recycled?\n\nFoil.", "Glass.", False),
+        ("## What may not be recycled?\n\nFoil. Glass may be recycled.", "Glass may be recycled.", False),
+    ],
+)
+def test_what_stands_below_a_question_that_denies_it_is_not_asked_for(text: str, said: str, denies: bool) -> None:
+    question, at = "What may be recycled?", text.index(said)
+    part = build_subquery(question, detect_answer_type(question), {}, (), [text])
+    quote = DraftSentence(0, 0, at, at + len(said), said, UnitKind.PROSE, 1.0)
+    assert denies_what_is_asked(part, [quote], [passage(1, "Waste", text)]) is denies
+
+
+@pytest.mark.parametrize(
+    "text", [f"Staff must not {'a' * 25_000} than {'x' * 25_000}", "Staff must not close than " * 2_000]
+)
+def test_a_long_sentence_is_read_once(text: str) -> None:
+    part = build_subquery("Which valve must be closed?", AnswerType.FACT, {}, (), [text])
+    start = time.perf_counter()
+    assert not denies_what_is_asked(part, [quote_of(text)], [passage(1, "Notes", text)])
+    assert time.perf_counter() - start < 1

@@ -55,13 +55,17 @@ _ASKS_WHICH = re.compile(
 _DENIED = re.compile(
     r"(?:(?:if|when|while|after|before|until|in|on|at|for|from|during)\b[^,.;:]*, )?"
     r"(?:(?!\b(?:if|when|unless|where|who|which|that|until|because|since|while|although)\b)[^,.;:])*?"
-    r"\b(?:(?:must|may|shall|should|can|could|will|would|do|does|did|is|are|was|were|has|have|had)"
-    r"(?: not|n['’]t)|cannot) (?:be |been )?(?P<verb>[\w-]+)"
-    r"(?!.*(?:\b(?:than|before|until|till|after|unless|without|except|but|only|instead|rather|if|when)\b|[,;:]|"
-    r"(?<![\w-])\d))",
-    re.IGNORECASE | re.DOTALL,
+    r"\b(?:(?:must|may|shall|should|can|could|will|would|do|does|did|is|are|was|were|has|have|had) not|"
+    r"(?:must|may|sha|should|ca|could|wo|would|do|does|did|is|are|was|were|has|have|had)n['’]t|"
+    r"cannot|never|no longer) (?:be |been )?(?P<verb>[\w-]+)",
+    re.IGNORECASE,
 )
-"""A main clause that denies its verb, and tells no limit, exception or alternative behind it."""
+"""A main clause that denies its verb."""
+_LIMITED = re.compile(
+    r"\b(?:than|before|until|till|after|unless|without|except|but|only|instead|rather|if|when)\b|[,;:]|(?<![\w-])\d",
+    re.IGNORECASE,
+)
+"""What tells a limit, an exception or an alternative behind it."""
 _ASKS_WHICH_ELSEWHERE = re.compile(
     r"¿?(?:welche[mnrs]?|wer|wen|wem|was|wo|qu['’]est-ce (?:qui|que)|quel(?:le)?s?|qui|où|"
     r"qué|cuál(?:es)?|quién(?:es)?|dónde) ",
@@ -226,17 +230,31 @@ def denies_what_is_asked(part: Subquery, sentences: Sequence[DraftSentence], pas
     if not asks.match(part.text) or has_negation(part.text):
         return False
     told: list[tuple[float, bool]] = []
-    for text in texts_of(all_quotes(sentences), passages):
+    for quote in all_quotes(sentences):
+        text = passages[quote.passage].chunk.text[quote.start : quote.end]
+        above = headings_above(passages[quote.passage], quote.start)[-1]
+        if above.endswith("?") and has_negation(above):
+            told.append((weight_of(mask_of(lower_text(above), part.terms), part.terms), True))
         for said in (text[slice(*span)] for span in sentence_spans(text, table)):
-            denied = _DENIED.match(said)
-            is_denied = (
-                denied is not None and mask_of(lower_text(denied["verb"]), part.terms) != 0
-                if table is None
-                else is_negative(said) and _LIMITED_ELSEWHERE.search(said) is None
-            )
-            told.append((weight_of(mask_of(lower_text(said), part.terms), part.terms), is_denied))
+            weight = weight_of(mask_of(lower_text(said), part.terms), part.terms)
+            told.append((weight, _denies_it(said, part, table)))
     most = max((weight for weight, _ in told), default=0.0)
     return most > 0.0 and all(is_denied for weight, is_denied in told if weight == most)
+
+
+def _denies_it(said: str, part: Subquery, table: WordTable | None) -> bool:
+    """True for a sentence that denies of something what is asked, and for a question what it is denied of; not where it
+    names nothing but what is asked: that students do not pay a deposit.
+    """
+    if said.rstrip().endswith("?"):
+        return has_negation(said)
+    if not any(one.is_other for one in words_of(said, part, table)):
+        return False
+    if table is not None:
+        return is_negative(said) and _LIMITED_ELSEWHERE.search(said) is None
+    denied = _DENIED.match(said)
+    is_limited = denied is None or _LIMITED.search(said, denied.end()) is not None
+    return denied is not None and not is_limited and mask_of(lower_text(denied["verb"]), part.terms) != 0
 
 
 def is_of_other_pole(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
