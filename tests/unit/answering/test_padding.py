@@ -134,6 +134,12 @@ def test_each_setting_whose_name_is_asked_for_stays(question: str, kept: list[st
 
 NIGHTLY, MONTHLY = "Nightly backups are kept for 35 days.", "Monthly backups are kept for 13 months."
 NORTH, SOUTH = "It is 42 m long; the door is 6.2 m high.", "It is 36 m long; the door is 5.1 m high."
+DOSE, KIDNEYS = "The dose of ibuprofen for adults is 400 mg.", "With kidney disease the dose is 200 mg."
+DOGS, JULY = "Dogs may enter the pool area.", "Dogs may not enter the area."
+NOTICE, LATER = (
+    "Die Kündigungsfrist für Mieter beträgt drei Monate.",
+    "Nach acht Jahren beträgt die Frist sechs Monate.",
+)
 VALVE, BEHIND = "Close the main valve when a pipe bursts.", "It is behind the flap."
 
 
@@ -167,6 +173,9 @@ VALVE, BEHIND = "Close the main valve when a pipe bursts.", "It is behind the fl
             (2.1, 1.0),
             None,
         ),
+        ("What is the dose of ibuprofen for adults?", f"{DOSE} {KIDNEYS}", (DOSE, KIDNEYS), (2.5, 1.6), None),
+        ("May dogs enter the pool area?", f"{DOGS} {JULY}", (DOGS, JULY), (2.5, 1.6), None),
+        ("Wie lang ist die Kündigungsfrist für Mieter?", f"{NOTICE} {LATER}", (NOTICE, LATER), (2.5, 1.6), None),
         ("Where is the main valve for a burst pipe?", f"{VALVE} {BEHIND}", (VALVE, BEHIND), (2.1, 1.0), None),
     ],
 )

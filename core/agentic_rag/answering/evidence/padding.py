@@ -18,6 +18,7 @@ from agentic_rag.answering.extraction.candidate_units import (
     unit_states_answer,
 )
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
+from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
@@ -35,6 +36,15 @@ _ONE_ANSWER = frozenset({QuestionKind.VALUE, QuestionKind.FACT, QuestionKind.YES
 LONGEST_GAP = 8
 """Code points between sentences in a row: a blank line and the mark of an item."""
 _JOINING = re.compile(r"\b(?:and|or|both|each|respectively)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:if|when|where|after|before|until|unless|except|during|with|without|in|on|at most|at least|"
+    r"wenn|falls|sofern|nach|vor|bis|ab|bei|während|mit|ohne|außer|im|am|höchstens|mindestens|"
+    r"si|quand|après|avant|dès|jusqu|pendant|avec|sans|sauf|en|"
+    r"cuando|después|antes|hasta|durante|con|sin|salvo|excepto|"
+    r"als|indien|na|voor|tot|tijdens|met|zonder|behalve)\b",
+    re.IGNORECASE,
+)
+"""What opens a condition or an exception, in any of these languages."""
 
 
 def without_padding(
@@ -67,7 +77,7 @@ def without_farther(
 ) -> tuple[DraftSentence, ...]:
     """The sentences, where one of them may answer, less those that have less of the question than another one which
     states an answer and is as likely: how long monthly backups are kept beside how long nightly ones are. One that
-    leans on another one, or is leant on, stays.
+    leans on another one, or is leant on, stays, and one that may limit what the other one says.
     """
     table = table_of(part.text)
     if kind not in _ONE_ANSWER or (_JOINING if table is None else table.joining.pattern).search(part.text):
@@ -85,7 +95,22 @@ def without_farther(
             for other in range(len(sentences))
         )
 
-    return tuple(one for at, one in enumerate(sentences) if _is_joined(one, sentences, passages) or not is_farther(at))
+    return tuple(
+        one
+        for at, one in enumerate(sentences)
+        if not is_farther(at) or _is_joined(one, sentences, passages) or _may_limit(part, one, passages)
+    )
+
+
+def _may_limit(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
+    """True for a sentence that denies something, or says when or with what it holds, where the question does not: "With
+    kidney disease the dose is 200 mg". A question of the text is none.
+    """
+    said = " ".join(texts_of(quotes_of(sentence), passages))
+    if "?" in said:
+        return False
+    told, asked = (frozenset(one.lower() for one in _CONDITION.findall(text)) for text in (said, part.text))
+    return bool(told - asked) or (has_negation(said) and not has_negation(part.text))
 
 
 def _held_with_above(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> int:
