@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -129,3 +130,25 @@ def test_what_was_refused_or_is_too_much_is_not_added() -> None:
 
     assert completed(IN_OAKLAND, said, NOTICES, refused) == [said]
     assert completed(IN_OAKLAND, said, many) == [said]
+
+
+CABIN = "| Thing | In the cabin |\n|---|---|\n| Books | yes |\n| Laptops | yes |\n| Knives | no |\n| Pens | yes |"
+POOL = "In the pool:\n\n- dogs may swim\n- children may swim\n- cats may not swim"
+
+
+def test_what_is_denied_is_not_added_to_what_is_not() -> None:
+    said = "| Books | yes |\n| Laptops | yes |"
+    assert completed("Which things may travel?", said, CABIN)[2:] == ["Pens — In the cabin: yes."]
+    assert completed("What are the animals that swim?", "- dogs may swim", POOL)[1:] == ["children may swim."]
+    where = "| Inn | Town | Meals |\n|---|---|---|\n| Alder | Oslo | yes |\n| Birch | Oslo | no |"
+    assert completed("Which inns are in Oslo?", "| Alder | Oslo | yes |", where)[1:] == [
+        "Birch — Town: Oslo; Meals: no."
+    ]
+
+
+def test_a_long_row_is_read_once() -> None:
+    row = f"| Marine Terminal | {'Oakland ' * 6_000}|"
+    text = f"{NAMES}{row}\n| Ports Shared | Oakland | 4 |"
+    start = time.perf_counter()
+    assert leaves_out(IN_OAKLAND, row, passage(1, "Notices", text))
+    assert time.perf_counter() - start < 1

@@ -20,6 +20,7 @@ from agentic_rag.answering.extraction.candidate_units import (
     rows_below_names,
 )
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, sentence_of
+from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of
 from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKind, find_blocks, find_tables
@@ -29,10 +30,9 @@ from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.retrieval.candidates import Passage
 
-_NAMES_SEVERAL = re.compile(r"[^,;]+[,;] |[^;]+ and ")
+_NAMES_SEVERAL = re.compile(r"[,;] | and ")
 """Of a row or an item that may be the list that is asked for by itself."""
-
-
+_REFUSED = re.compile(r"\|\s*(?:no|nein|non|nee|not\b[^|\n]*|never|forbidden|prohibited)\s*(?=\||$)", re.IGNORECASE)
 LONGEST_WHOLE_TABLE = 800
 """Code points of a table at the end of a chunk that surely does not go on in the next one."""
 MOST_ADDED = 20
@@ -111,10 +111,26 @@ def _list_quoted(
 def _left_out(
     part: Subquery, block: TextBlock, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> list[_Member]:
-    """The members that have all of the question that a quoted one has, but for the noun that is asked for."""
+    """The members that have all of the question that a quoted one has, but for the noun that is asked for, and deny as
+    it does; a row with a word of the question may have a "no" in a column that is not asked about.
+    """
     members = [*_members(part, block, sentences, passages), *_rows_elsewhere(part, block, sentences, passages)]
-    wanted = [one.mask & ~part.target_mask for one in members if one.is_quoted]
-    return [one for one in members if not one.is_quoted and any(not mask & ~one.mask for mask in wanted)]
+    is_table = block.kind is TextBlockKind.TABLE
+    wanted = {(one.mask & ~part.target_mask, _denies(one.text, is_row=is_table)) for one in members if one.is_quoted}
+    return [
+        one
+        for one in members
+        if not one.is_quoted
+        and any(
+            not mask & ~one.mask and ((is_table and mask) or denies == _denies(one.text, is_row=is_table))
+            for mask, denies in wanted
+        )
+    ]
+
+
+def _denies(text: str, *, is_row: bool) -> bool:
+    """True for an item that denies something, and for a row with a cell that says no or begins with not."""
+    return _REFUSED.search(text) is not None if is_row else has_negation(text)
 
 
 def _members(
