@@ -506,6 +506,8 @@ def test_one_sentence_sums_nothing_up(said: str, is_certain: bool) -> None:
         ("What is a group of ducks called?", "On water they are called a raft.", True),
         ("What do you call a male duck?", "The male of most ducks has bright feathers.", False),
         ("What do you call a male duck?", "Male ducks, or drakes, have bright feathers.", True),
+        ("What do you call an animal that eats only plants?", "A herbivore is an animal which eats plants only.", True),
+        ("What do you call an animal that eats only plants?", "Plants are eaten by every second animal.", False),
         ("What is the boat called?", "Nordlys lies at pontoon B.", True),
         ("What is a duck?", "All ducks belong to an order.", True),
     ],

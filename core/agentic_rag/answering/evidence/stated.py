@@ -65,6 +65,7 @@ _KIND_NAMED = re.compile(
     re.IGNORECASE,
 )
 _NAMING = re.compile(r"\b(?:called|named|names?|known as|termed|referred to as|terms?)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"\b(?:that|which|who)\b")
 _OF_A_WORD = re.compile(r"\W*The (?:[a-z]+ )?word\b")
 """It tells of the word, not of what the word stands for."""
 
@@ -279,12 +280,14 @@ def _name_asked(question: str) -> re.Match[str] | None:
 
 
 def _names_kind(said: str, question: str) -> bool:
-    """True for a text that names something, or has the words of the kind of thing in a row: its name may stand
-    there.
+    """True for a text that names something, or has the words of the kind of thing in a row, of a clause about it the
+    first: its name may stand there.
     """
     asked = _name_asked(question)
-    words = [] if asked is None else [one for one in re.findall(r"\w+", asked["thing"]) if one not in FUNCTION_WORDS]
-    between = r"\W+(?:(?:of|the|an?|in|for)\W+){0,2}"
+    kind, _, clause = ("", "", "") if asked is None else _CLAUSE.sub("\n", asked["thing"], 1).partition("\n")
+    words, more = ([one for one in re.findall(r"\w+", text) if one not in FUNCTION_WORDS] for text in (kind, clause))
+    words += more[:1]
+    between = r"\W+(?:(?:of|the|an?|in|for|that|which|who)\W+){0,2}"
     in_a_row = between.join(rf"{re.escape(one.removesuffix('s'))}\w{{0,2}}" for one in words)
     return _NAMING.search(said) is not None or re.search(rf"\b{in_a_row}\b", said, re.IGNORECASE) is not None
 
