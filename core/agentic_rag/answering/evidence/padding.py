@@ -22,6 +22,8 @@ from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.programming import name_set, names_above
@@ -33,6 +35,8 @@ EVEN_ODDS = 0.0
 """As a logarithm."""
 _ONE_ANSWER = frozenset({QuestionKind.VALUE, QuestionKind.FACT, QuestionKind.YES_NO, QuestionKind.DEFINITION})
 """Kinds of questions that one sentence may answer, where they do not ask about several things."""
+_UNCONDITIONAL = frozenset({AnswerType.YES_NO, AnswerType.PERSON})
+"""What is asked for where a sentence with a condition rather speaks of something else than it limits the answer."""
 LONGEST_GAP = 8
 """Code points between sentences in a row: a blank line and the mark of an item."""
 _JOINING = re.compile(r"\b(?:and|or|both|each|respectively)\b", re.IGNORECASE)
@@ -90,27 +94,35 @@ def without_farther(
     ]
 
     def is_farther(at: int) -> bool:
-        return any(
-            states[other] and odds[other] >= odds[at] and held[at] != held[other] and not held[at] & ~held[other]
+        nearer = [
+            other
             for other in range(len(sentences))
+            if states[other] and odds[other] >= odds[at] and held[at] != held[other] and not held[at] & ~held[other]
+        ]
+        if not nearer or _is_joined(sentences[at], sentences, passages):
+            return False
+        beside = [sentences[other] for other in nearer]
+        is_limit = (
+            states[at] and part.answer_type not in _UNCONDITIONAL and _is_conditional(part, sentences[at], passages)
         )
+        return not is_limit and not _denies_beside(sentences[at], beside, passages)
 
-    return tuple(
-        one
-        for at, one in enumerate(sentences)
-        if not is_farther(at) or _is_joined(one, sentences, passages) or _may_limit(part, one, passages)
-    )
+    return tuple(one for at, one in enumerate(sentences) if not is_farther(at))
 
 
-def _may_limit(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
-    """True for a sentence that denies something, or says when or with what it holds, where the question does not: "With
-    kidney disease the dose is 200 mg". A question of the text is none.
+def _is_conditional(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
+    """True for a sentence that says when or with what it holds, where the question does not: "With kidney disease the
+    dose is 200 mg". A row says it of itself, and a question of the text says nothing.
     """
     said = " ".join(texts_of(quotes_of(sentence), passages))
-    if "?" in said:
-        return False
     told, asked = (frozenset(one.lower() for one in _CONDITION.findall(text)) for text in (said, part.text))
-    return bool(told - asked) or (has_negation(said) and not has_negation(part.text))
+    return bool(told - asked) and "?" not in said and sentence.kind is not UnitKind.TABLE_ROW
+
+
+def _denies_beside(sentence: DraftSentence, nearer: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True for a sentence that denies something beside others that do not: "Dogs may not enter in July"."""
+    said, *others = (" ".join(texts_of(quotes_of(one), passages)) for one in (sentence, *nearer))
+    return "?" not in said and has_negation(said) and not any(map(has_negation, others))
 
 
 def _held_with_above(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> int:
