@@ -35,15 +35,14 @@ EVEN_ODDS = 0.0
 """As a logarithm."""
 _ONE_ANSWER = frozenset({QuestionKind.VALUE, QuestionKind.FACT, QuestionKind.YES_NO, QuestionKind.DEFINITION})
 """Kinds of questions that one sentence may answer, where they do not ask about several things."""
-_UNCONDITIONAL = frozenset({AnswerType.YES_NO, AnswerType.PERSON})
-"""What is asked for where a sentence with a condition rather speaks of something else than it limits the answer."""
+_TOLD_IN_FIGURES = frozenset({AnswerType.FIGURE, AnswerType.DATE})
 LONGEST_GAP = 8
 """Code points between sentences in a row: a blank line and the mark of an item."""
 _JOINING = re.compile(r"\b(?:and|or|both|each|respectively)\b", re.IGNORECASE)
 _CONDITION = re.compile(
-    r"\b(?:if|when|where|after|before|until|unless|except|during|with|without|in|on|at most|at least|"
-    r"wenn|falls|sofern|nach|vor|bis|ab|bei|während|mit|ohne|außer|im|am|höchstens|mindestens|"
-    r"si|quand|après|avant|dès|jusqu|pendant|avec|sans|sauf|en|"
+    r"\b(?:if|when|where|after|before|until|unless|except|during|with|without|(?:in|on)(?! \d)|at most|at least|"
+    r"wenn|falls|sofern|nach|vor|bis|ab|bei|während|mit|ohne|außer|(?:im|am)(?! \d)|höchstens|mindestens|"
+    r"si|quand|après|avant|dès|jusqu|pendant|avec|sans|sauf|en(?! \d)|"
     r"cuando|después|antes|hasta|durante|con|sin|salvo|excepto|"
     r"als|indien|na|voor|tot|tijdens|met|zonder|behalve)\b",
     re.IGNORECASE,
@@ -102,21 +101,22 @@ def without_farther(
         if not nearer or _is_joined(sentences[at], sentences, passages):
             return False
         beside = [sentences[other] for other in nearer]
-        is_limit = (
-            states[at] and part.answer_type not in _UNCONDITIONAL and _is_conditional(part, sentences[at], passages)
-        )
+        is_limit = states[at] and _is_conditional(part, sentences[at], passages)
         return not is_limit and not _denies_beside(sentences[at], beside, passages)
 
     return tuple(one for at, one in enumerate(sentences) if not is_farther(at))
 
 
 def _is_conditional(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
-    """True for a sentence that says when or with what it holds, where the question does not: "With kidney disease the
-    dose is 200 mg". A row says it of itself, and a question of the text says nothing.
+    """True for a sentence with a figure that says when or with what it holds, where the question does not: "With kidney
+    disease the dose is 200 mg". A row says it of itself, and a question of the text says nothing.
     """
     said = " ".join(texts_of(quotes_of(sentence), passages))
     told, asked = (frozenset(one.lower() for one in _CONDITION.findall(text)) for text in (said, part.text))
-    return bool(told - asked) and "?" not in said and sentence.kind is not UnitKind.TABLE_ROW
+    has_figure = part.answer_type in _TOLD_IN_FIGURES or (
+        part.answer_type is AnswerType.FACT and any(map(str.isdigit, said))
+    )
+    return has_figure and bool(told - asked) and "?" not in said and sentence.kind is not UnitKind.TABLE_ROW
 
 
 def _denies_beside(sentence: DraftSentence, nearer: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
