@@ -44,6 +44,7 @@ The anode is mentioned in every report.
 
 **Berm.** Stones placed over a cable to shelter it.
 """
+FAILS = "## What do I do when the pump fails to start?\n\nCall the workshop."
 NOT_RECYCLED, RECYCLED = (
     "## What may not be recycled?\n\nFoil.",
     "## What may be recycled?\n\nPaper and glass.",
@@ -295,8 +296,9 @@ def test_an_answer_without_a_word_of_its_question_is_quoted_with_it(page: str) -
         ("What may be recycled?", f"# Waste\n\n{NOT_RECYCLED}\n\n{RECYCLED}", "Paper and glass."),
         ("What may not be recycled?", f"# Waste\n\n{RECYCLED}\n\n{NOT_RECYCLED}", "Foil."),
         ("What may be recycled?", f"# Waste\n\n{NOT_RECYCLED}", None),
+        ("What do I do if the pump does not start?", f"# Pump\n\n{FAILS}", "Call the workshop."),
     ],
-    ids=["what may", "what may not", "what may not alone"],
+    ids=["what may", "what may not", "what may not alone", "it fails"],
 )
 def test_another_question_of_the_text_does_not_answer(question: str, page: str, said: str | None) -> None:
     assert answer(question, page) == (() if said is None else (said,))

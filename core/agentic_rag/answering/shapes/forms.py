@@ -52,6 +52,8 @@ it is.
 _STANDS_FOR = re.compile(r"\bstands? for\b", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"[A-Z]{2,8}")
 _QUESTION_LINE = re.compile(r"[?？][*_]*\n")
+_FAILS = re.compile(r"\b(?:fail(?:s|ed|ing)?|unable|impossible)\b", re.IGNORECASE)
+"""In a question as much as a negation: the pump fails to start, it does not start."""
 _ASKS_NAME = re.compile(r"\b(?:called|named|known as)\W*$", re.IGNORECASE)
 _NOT_DONE = (
     r"(?!(?:also |only |not |always |never |currently |already |now |still |then |[a-z]+ly )*"
@@ -133,12 +135,16 @@ def _same_question(
         if heading is None or is_excluded(one, passages, excluded):
             continue
         asked = text[slice(*heading)].rstrip("*_")
-        if not asked.endswith(("?", "？")) or has_negation(asked) != has_negation(part.text):
+        if not asked.endswith(("?", "？")) or _denies(asked) != _denies(part.text):
             continue
         held = mask_of(lower_text(asked), part.terms) if least == ALL_ASKED else one.above_mask
         if weight_of(held, part.terms) >= least:
             return one
     return None
+
+
+def _denies(question: str) -> bool:
+    return has_negation(question) or _FAILS.search(question) is not None
 
 
 def documents_with_it(
