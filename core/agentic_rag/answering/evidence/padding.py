@@ -36,6 +36,7 @@ EVEN_ODDS = 0.0
 _ONE_ANSWER = frozenset({QuestionKind.VALUE, QuestionKind.FACT, QuestionKind.YES_NO, QuestionKind.DEFINITION})
 """Kinds of questions that one sentence may answer, where they do not ask about several things."""
 _TOLD_IN_FIGURES = frozenset({AnswerType.FIGURE, AnswerType.DATE})
+_FIGURE = re.compile(r"\d")
 LONGEST_GAP = 8
 """Code points between sentences in a row: a blank line and the mark of an item."""
 _JOINING = re.compile(r"\b(?:and|or|both|each|respectively)\b", re.IGNORECASE)
@@ -101,28 +102,33 @@ def without_farther(
         if not nearer or _is_joined(sentences[at], sentences, passages):
             return False
         beside = [sentences[other] for other in nearer]
-        is_limit = states[at] and _is_conditional(part, sentences[at], passages)
-        return not is_limit and not _denies_beside(sentences[at], beside, passages)
+        return not _limits(part, sentences[at], beside, passages, is_value=states[at])
 
     return tuple(one for at, one in enumerate(sentences) if not is_farther(at))
 
 
-def _is_conditional(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> bool:
-    """True for a sentence with a figure that says when or with what it holds, where the question does not: "With kidney
-    disease the dose is 200 mg". A row says it of itself, and a question of the text says nothing.
+def _limits(
+    part: Subquery,
+    sentence: DraftSentence,
+    nearer: Sequence[DraftSentence],
+    passages: Sequence[Passage],
+    *,
+    is_value: bool,
+) -> bool:
+    """True for a sentence that denies something where neither the question nor the others do ("Dogs may not enter in
+    July"), and for a value in figures like theirs that holds under a condition which the question does not name ("With
+    kidney disease the dose is 200 mg"). A row says it of itself, and a question of the text says nothing.
     """
-    said = " ".join(texts_of(quotes_of(sentence), passages))
-    told, asked = (frozenset(one.lower() for one in _CONDITION.findall(text)) for text in (said, part.text))
-    has_figure = part.answer_type in _TOLD_IN_FIGURES or (
-        part.answer_type is AnswerType.FACT and any(map(str.isdigit, said))
-    )
-    return has_figure and bool(told - asked) and "?" not in said and sentence.kind is not UnitKind.TABLE_ROW
-
-
-def _denies_beside(sentence: DraftSentence, nearer: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
-    """True for a sentence that denies something beside others that do not: "Dogs may not enter in July"."""
     said, *others = (" ".join(texts_of(quotes_of(one), passages)) for one in (sentence, *nearer))
-    return "?" not in said and has_negation(said) and not any(map(has_negation, others))
+    if "?" in said:
+        return False
+    if has_negation(said) and not any(map(has_negation, (part.text, *others))):
+        return True
+    has_figures = part.answer_type in _TOLD_IN_FIGURES or (
+        part.answer_type is AnswerType.FACT and _FIGURE.search(said) and any(map(_FIGURE.search, others))
+    )
+    told, asked = (frozenset(one.lower() for one in _CONDITION.findall(text)) for text in (said, part.text))
+    return is_value and bool(has_figures) and bool(told - asked) and sentence.kind is not UnitKind.TABLE_ROW
 
 
 def _held_with_above(part: Subquery, sentence: DraftSentence, passages: Sequence[Passage]) -> int:
