@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.extraction.extractive import PartDraft, draft_part
+from agentic_rag.answering.extraction.extractive import ExcludedSpans, PartDraft, draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_blocks import TextBlockKind, find_blocks
 from agentic_rag.answering.query.planner import detect_answer_type
@@ -61,14 +61,14 @@ No. Drones are forbidden near the slipway.
 """
 
 
-def answer(question: str, *texts: str) -> tuple[str, ...]:
+def answer(question: str, *texts: str, excluded: ExcludedSpans = frozenset()) -> tuple[str, ...]:
     kind = detect_answer_type(question)
     part = build_subquery(question, kind, dict.fromkeys(query_terms(question), 0.5))
     asked = question_kind(question, kind)
     passages = [passage(at, text.split("\n", 1)[0].strip("# "), text) for at, text in enumerate(texts, 1)]
     draft = draft_part(part, 0, passages, most_sentences(asked, question))
     (draft,) = drafts_below_questions([(part, passages)], [draft], frozenset())
-    shaped = shape_part(asked, part, 0, passages, draft, frozenset())
+    shaped = shape_part(asked, part, 0, passages, draft, excluded)
     for sentence in shaped.sentences:
         assert passages[sentence.passage].chunk.text[sentence.start : sentence.end].strip()
     return tuple(sentence.text for sentence in shaped.sentences)
@@ -271,6 +271,9 @@ def test_a_value_comes_with_the_exception_that_the_next_sentence_makes_of_what_i
     page = f"# Accounts\n\n{text} They are long."
 
     assert answer("After how many days do passwords of service accounts expire?", page) == (text,)
+    refused = frozenset({(1, page.index("Service"))})
+    named = "After how many days do passwords of service accounts expire?"
+    assert answer(named, page, excluded=refused) != (text,)
     assert answer("After how many days do passwords expire?", page)[0] == "Passwords expire after 90 days."
     fees = "# Fees\n\nThe fee is 40 euros. No refunds are given for cancelled lessons."
     assert answer("How much is the fee for lessons?", fees)[0] == "The fee is 40 euros."

@@ -36,7 +36,8 @@ EVEN_ODDS = 0.0
 _ONE_ANSWER = frozenset({QuestionKind.VALUE, QuestionKind.FACT, QuestionKind.YES_NO, QuestionKind.DEFINITION})
 """Kinds of questions that one sentence may answer, where they do not ask about several things."""
 _TOLD_IN_FIGURES = frozenset({AnswerType.FIGURE, AnswerType.DATE})
-_FIGURE = re.compile(r"\d")
+_FIGURE = re.compile(r"\D\d")
+"""Not the number of an item."""
 LONGEST_GAP = 8
 """Code points between sentences in a row: a blank line and the mark of an item."""
 _JOINING = re.compile(r"\b(?:and|or|both|each|respectively)\b", re.IGNORECASE)

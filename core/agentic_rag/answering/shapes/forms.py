@@ -175,28 +175,37 @@ def with_exception(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """The best sentence with the next one, where that denies and names what of the question the first leaves out."""
-    return _with_denial(part, place, passages, draft, is_of_the_same=False)
+    return _with_denial(part, place, passages, draft, excluded, is_of_the_same=False)
 
 
 def value_with_exception(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """The same where both speak of one thing in a word of the question: what denies something else excepts nothing."""
-    return _with_denial(part, place, passages, draft, is_of_the_same=True)
+    return _with_denial(part, place, passages, draft, excluded, is_of_the_same=True)
 
 
 def _with_denial(
-    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, *, is_of_the_same: bool
+    part: Subquery,
+    place: int,
+    passages: Sequence[Passage],
+    draft: PartDraft,
+    excluded: ExcludedSpans,
+    *,
+    is_of_the_same: bool,
 ) -> tuple[DraftSentence, ...]:
     if not draft.units or draft.units[0].score < SURE_SCORE:
         return ()
     unit = draft.units[0]
+    ordinal = passages[unit.passage].chunk.ordinal
     reading = segment_passage(passages[unit.passage])
     spans, starts = reading.sentences(reading.block(reading.block_of(unit.start)))
     after = bisect_left(starts, unit.end)
     if after >= len(spans) or unit.kind is not UnitKind.PROSE:
         return ()
     start, end = spans[after]
+    if not excluded.isdisjoint({(ordinal, unit.start), (ordinal, start)}):
+        return ()
     held = mask_of(reading.low[start:end], part.terms)
     if not has_negation(reading.text[start:end]) or not held & ~unit.mask or (is_of_the_same and not held & unit.mask):
         return ()
