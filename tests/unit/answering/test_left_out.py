@@ -139,7 +139,10 @@ POOL = "In the pool:\n\n- dogs may swim\n- children may swim\n- cats may not swi
 def test_what_is_denied_is_not_added_to_what_is_not() -> None:
     said = "| Books | yes |\n| Laptops | yes |"
     assert completed("Which things may travel?", said, CABIN)[2:] == ["Pens — In the cabin: yes."]
-    assert completed("What are the animals that swim?", "- dogs may swim", POOL)[1:] == ["children may swim."]
+    assert completed("Which animals may swim?", "- dogs may swim", POOL)[1:] == ["children may swim."]
+    rules = "In the pool:\n\n- wear a cap\n- do not run"
+    assert completed("What are the rules in the pool?", "- wear a cap", rules)[1:] == ["do not run."]
+    assert len(completed("Which things are there?", "| Books | yes |", CABIN)) == 4
     where = "| Inn | Town | Meals |\n|---|---|---|\n| Alder | Oslo | yes |\n| Birch | Oslo | no |"
     assert completed("Which inns are in Oslo?", "| Alder | Oslo | yes |", where)[1:] == [
         "Birch — Town: Oslo; Meals: no."

@@ -32,6 +32,8 @@ from agentic_rag.retrieval.candidates import Passage
 
 _NAMES_SEVERAL = re.compile(r"[,;] | and ")
 """Of a row or an item that may be the list that is asked for by itself."""
+_ASKS_LEAVE = re.compile(r"\b(?:may|allowed|permitted|darf|dürfen|erlaubt|permis|permitido)\b", re.IGNORECASE)
+"""How a question asks what may be: elsewhere a rule may be a denial, and a "no" speak of something else."""
 _REFUSED = re.compile(r"\|\s*(?:no|nein|non|nee|not\b[^|\n]*|never|forbidden|prohibited)\s*(?=\||$)", re.IGNORECASE)
 LONGEST_WHOLE_TABLE = 800
 """Code points of a table at the end of a chunk that surely does not go on in the next one."""
@@ -111,18 +113,23 @@ def _list_quoted(
 def _left_out(
     part: Subquery, block: TextBlock, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> list[_Member]:
-    """The members that have all of the question that a quoted one has, but for the noun that is asked for, and deny as
-    it does; a row with a word of the question may have a "no" in a column that is not asked about.
+    """The members that have all of the question that a quoted one has, but for the noun that is asked for; where it
+    asks what may be, such as deny as that one does.
     """
     members = [*_members(part, block, sentences, passages), *_rows_elsewhere(part, block, sentences, passages)]
+    asks_leave = _ASKS_LEAVE.search(part.text) is not None
     is_table = block.kind is TextBlockKind.TABLE
-    wanted = {(one.mask & ~part.target_mask, _denies(one.text, is_row=is_table)) for one in members if one.is_quoted}
+    wanted = {
+        (one.mask & ~part.target_mask, asks_leave and _denies(one.text, is_row=is_table))
+        for one in members
+        if one.is_quoted
+    }
     return [
         one
         for one in members
         if not one.is_quoted
         and any(
-            not mask & ~one.mask and ((is_table and mask) or denies == _denies(one.text, is_row=is_table))
+            not mask & ~one.mask and denies == (asks_leave and _denies(one.text, is_row=is_table))
             for mask, denies in wanted
         )
     ]
