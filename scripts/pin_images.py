@@ -1,6 +1,7 @@
 """Pins the images of the Dockerfile and the compose files by digest, as their registries tell it to the `docker` on
 PATH (with buildx; no engine need run): ``python -m scripts.pin_images``. With ``--check`` it names those that are not
-pinned so, and ends with 1. A tag and its digest stand side by side: take away the digest where you change the tag.
+pinned so, and ends with 1; without it, it ends with 2 and changes nothing where one digest cannot be had. A tag and its
+digest stand side by side: take away the digest where you change the tag.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = tuple(ROOT / name for name in ("Dockerfile", "docker-compose.yml", "docker-compose.dev.yml"))
@@ -18,6 +20,7 @@ OURS = "agentic-rag:local"
 """Built here, of a base that is pinned."""
 NAMED = re.compile(r"^(?P<before># syntax=|ARG PYTHON=| +image: )(?P<image>\S+)$", re.M)
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+ANSWER_SECONDS = 120.0
 
 
 def unpinned(text: str) -> set[str]:
@@ -37,13 +40,23 @@ def pinned(text: str, digests: dict[str, str]) -> str:
 
 
 def digest_of(image: str) -> str:
-    """What the image's registry says. Errors: `SystemExit` where it says nothing of use."""
+    """What the image's registry says. Errors: `SystemExit` 2, told in a line, where it says nothing of use."""
     asked = ["docker", "buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}", image]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=120)
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=ANSWER_SECONDS)
+    except subprocess.TimeoutExpired:
+        _refuse(image, f"its registry gave no answer within {ANSWER_SECONDS:g} s")
+    except OSError as error:
+        _refuse(image, f"`docker` cannot be run: {error.strerror}")
     told = done.stdout.strip()
     if done.returncode or not DIGEST.fullmatch(told):
-        raise SystemExit(f"{image}: no digest: {(done.stderr or told).strip()[-300:]}; no file was changed")
+        _refuse(image, (done.stderr or told).strip()[-300:])
     return told
+
+
+def _refuse(image: str, why: str) -> NoReturn:
+    print(f"{image}: no digest: {' '.join(why.split())}; no file was changed", file=sys.stderr)
+    raise SystemExit(2)
 
 
 def pin(files: Iterable[Path], ask: Callable[[str], str] = digest_of) -> dict[str, str]:
