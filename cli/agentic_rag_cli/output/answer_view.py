@@ -9,6 +9,7 @@ from typing import Any
 
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.formatting import format_count
+from agentic_rag_cli.output.terminal import one_line
 
 _WIDTH = 100
 _WITHOUT_LINES = frozenset(
@@ -87,7 +88,7 @@ def answer_text(run: Mapping[str, Any]) -> str:
 
 def citation_place(citation: Mapping[str, Any]) -> str:
     """File with page, headings (of a sheet: its name and the rows) or lines, in words."""
-    path, first, last = citation["sourcePath"], citation["lineStart"], citation["lineEnd"]
+    path, first, last = one_line(citation["sourcePath"]), citation["lineStart"], citation["lineEnd"]
     if citation["page"] is not None:
         return f"{path}, page {citation['page']}"
     if PurePath(path).suffix.lower() in _WITHOUT_LINES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentic_rag_cli.output.terminal import table
+from agentic_rag_cli.output.terminal import one_line, table
 
 _NEWEST = "Only the newest 20,000 passages were read."
 
@@ -57,7 +57,7 @@ def code_text(found: Mapping[str, Any]) -> str:
         table(("PACKAGE", "KIND", "USED", "STATED"), drift),
         f"{found['failures']} of {found['testCases']} tests failed, by the reports in the workspace.",
         table(("TEST", "AT"), failed),
-        *(f"{path} is not what its name says." for path in found["unread"]),
+        *(f"{one_line(path)} is not what its name says." for path in found["unread"]),
     ]
     return "\n\n".join([*parts, *([] if found["isComplete"] else [_NEWEST])])
 

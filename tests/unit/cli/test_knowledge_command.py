@@ -53,6 +53,14 @@ def test_a_folder_that_fails_does_not_stop_the_others(project: Path) -> None:
     assert "done      b" in told.stdout
 
 
+def test_a_file_that_was_not_taken_keeps_to_its_line(project: Path) -> None:
+    refused = (UnreadableItem("a/x\ndone      b.md", "SOURCE_PATH_TAKEN", "It is another's."),)
+    product = Product(result=replace(nothing_to_sync(), unreadable=refused))
+    told = Terminal(product).rag("knowledge", "sync", "--root", str(project), "-w", "handbook").stdout
+
+    assert "  a/x\\ndone      b.md  [SOURCE_PATH_TAKEN] It is another's." in told.splitlines()
+
+
 def test_a_file_that_was_not_taken_is_named_with_the_reason(project: Path) -> None:
     refused = (UnreadableItem("a/x.md", "SOURCE_PATH_TAKEN", "It is another's."), UnreadableItem("a/.y", HIDDEN, "dot"))
     product = Product(result=replace(nothing_to_sync(), unreadable=refused))

@@ -255,6 +255,17 @@ def test_documents_are_ingested_again_one_by_one_or_all_that_failed() -> None:
     assert [row["sourcePath"] for row in failed] == ["b.pdf"]
 
 
+def test_a_document_that_is_ingested_again_or_deleted_keeps_to_its_line() -> None:
+    forging = replace(FAILED, source_path="b\nqueued: c.md")
+    of_it = Terminal(Product(held=[forging]))
+
+    queued = of_it.rag("doc", "reingest", "--all-failed").stdout
+    deleted = of_it.rag("doc", "delete", "b\nqueued: c.md").stdout
+
+    assert queued.splitlines() == ["queued: b\\nqueued: c.md"]
+    assert deleted.startswith("deleted b\\nqueued: c.md: ")
+
+
 @pytest.mark.parametrize("arguments", [(), ("a.md", "--all-failed"), ("--all-failed", "--force")])
 def test_reingest_asks_for_exactly_one_of_its_ways(arguments: tuple[str, ...]) -> None:
     assert terminal().rag("doc", "reingest", *arguments).exit_code == 2

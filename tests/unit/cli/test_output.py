@@ -7,6 +7,7 @@ import pytest
 
 from agentic_rag_cli.commands.documents.ingestion import FileOutcome
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.answer_view import citation_place
 
 STEERING = "\x1b[2J\x07evil\x9b31m\r.md"
 
@@ -29,6 +30,12 @@ def test_a_cell_keeps_to_its_line_and_column() -> None:
 
 def test_a_file_keeps_to_its_line() -> None:
     assert FileOutcome("a\nREADY      b.md", "FAILED").line() == "FAILED     a\\nREADY      b.md"
+
+
+def test_a_place_that_is_cited_keeps_to_its_line() -> None:
+    cited = {"sourcePath": "a\nb.md", "page": None, "lineStart": 1, "lineEnd": 1, "headingPath": []}
+
+    assert citation_place(cited) == "a\\nb.md, line 1"
 
 
 def test_json_holds_the_text_itself_without_a_raw_control_character(capsys: pytest.CaptureFixture[str]) -> None:

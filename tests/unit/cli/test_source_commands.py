@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.memory_store.telemetry import RecordingTelemetry
@@ -15,6 +16,7 @@ from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
 from agentic_rag.ingestion.sources.manage import ManageSources
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.commands.ingestion import source
 from agentic_rag_cli.commands.ingestion.source import synchronise
 
 SECRET = "ghp-0123456789abcdef"
@@ -43,6 +45,23 @@ def test_a_source_is_added_listed_shown_and_removed(terminal: Terminal, tmp_path
     assert "synchronised never" in status.stdout
     assert removed.exit_code == 0
     assert terminal.rag("source", "status", "handbook").exit_code == 1
+
+
+def test_a_file_that_cannot_be_read_keeps_to_its_line(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal.rag("source", "add", "handbook", "directory", str(tmp_path))
+    found = source._source
+
+    async def unreadable(*given: Any, **named: Any) -> dict[str, Any]:
+        refused = {"path": "a\n  documents: 9 ready", "code": "SOURCE_PATH_INVALID", "message": "A name\nof two lines."}
+        return {**await found(*given, **named), "unreadable": [refused]}
+
+    monkeypatch.setattr(source, "_source", unreadable)
+    lines = terminal.rag("source", "status", "handbook").stdout.splitlines()
+
+    assert "  UNREADABLE a\\n  documents: 9 ready  [SOURCE_PATH_INVALID] A name\\nof two lines." in lines
+    assert len([line for line in lines if line.startswith("  documents:")]) == 1
 
 
 def test_what_is_stated_wrongly_is_a_usage_error(terminal: Terminal) -> None:

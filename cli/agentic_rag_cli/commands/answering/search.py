@@ -99,7 +99,7 @@ def prepare_context(
         terminal.note(f"{prepared['fault']}: the context is not complete; `rag doctor` says why")
     for source in prepared["sources"]:
         if source["recognised"]:
-            terminal.note(f"{source['sourcePath']}: {RECOGNISED}")
+            terminal.note(f"{terminal.one_line(source['sourcePath'])}: {RECOGNISED}")
 
 
 async def _part(client: GraphQLClient, named: str | None) -> dict[str, str]:

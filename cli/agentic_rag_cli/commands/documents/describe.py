@@ -57,7 +57,11 @@ def set_document(
     changed = on_graphql(context, work)
     shown = {**changed, "metadata": metadata_json(changed["metadata"])}
     rows = [("title", changed["title"]), *metadata_rows(changed["metadata"])]
-    terminal.show(shown, f"{changed['sourcePath']}\n{terminal.table(('FIELD', 'VALUE'), rows)}", as_json=as_json)
+    terminal.show(
+        shown,
+        f"{terminal.one_line(changed['sourcePath'])}\n{terminal.table(('FIELD', 'VALUE'), rows)}",
+        as_json=as_json,
+    )
 
 
 def metadata_json(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -172,14 +172,15 @@ def delete(
         terminal.result_json({name: deleted[name] for name in names})
         return
     counts = [f"{name.replace('_', ' ')} {count}" for name, count in deleted["removed"].items() if count]
-    terminal.result(f"deleted {deleted['sourcePath']}: {', '.join(counts) or 'nothing was published'}")
+    name = terminal.one_line(deleted["sourcePath"])
+    terminal.result(f"deleted {name}: {', '.join(counts) or 'nothing was published'}")
     if deleted["unfinished"]:
         terminal.note(f"a job finishes {', '.join(deleted['unfinished'])} as soon as it answers: rag job list")
     if deleted["certificate"] is not None:
         for limit in deleted["certificate"]["notCovered"]:
             taken = limit["takenAt"] and f" ({datetime.fromisoformat(limit['takenAt']):%F %T %Z})"
             terminal.note(f"not covered: {limit['reason']}{taken or ''}")
-        terminal.note(f"check it any time: rag doc prove-erased {deleted['sourcePath']}")
+        terminal.note(f"check it any time: rag doc prove-erased {name}")
 
 
 @app.command("share")
@@ -241,7 +242,7 @@ def set_writers(
 
     changed = on_graphql(context, work)
     writers = ", ".join(changed["writers"]) or "owner and admins"
-    terminal.show(changed, f"{changed['sourcePath']}: {writers}", as_json=as_json)
+    terminal.show(changed, f"{terminal.one_line(changed['sourcePath'])}: {writers}", as_json=as_json)
 
 
 @app.command("transfer")
@@ -262,7 +263,7 @@ def transfer(
         return (await client.fetch(queries.TRANSFER, id=chosen, to=to))["document"]
 
     changed = on_graphql(context, work)
-    terminal.show(changed, f"{changed['sourcePath']}: {changed['uploadedBy']}", as_json=as_json)
+    terminal.show(changed, f"{terminal.one_line(changed['sourcePath'])}: {changed['uploadedBy']}", as_json=as_json)
 
 
 @app.command("withdraw")
@@ -295,7 +296,7 @@ def _change_withdrawal(
 
     changed = on_graphql(context, work)
     state = "withdrawn: rag doc restore gives it back" if changed["withdrawn"] else "not withdrawn"
-    terminal.show(changed, f"{changed['sourcePath']}: {state}", as_json=as_json)
+    terminal.show(changed, f"{terminal.one_line(changed['sourcePath'])}: {state}", as_json=as_json)
 
 
 @app.command("prove-erased")
@@ -346,7 +347,8 @@ def reingest(
         terminal.result_json([{**one["document"], "jobId": one["jobId"], "new": one["new"]} for one in queued])
         return
     for one in queued:
-        terminal.result(f"{'queued' if one['new'] else 'under way already'}: {one['document']['sourcePath']}")
+        name = terminal.one_line(one["document"]["sourcePath"])
+        terminal.result(f"{'queued' if one['new'] else 'under way already'}: {name}")
     if not queued:
         terminal.result("nothing to do")
     else:

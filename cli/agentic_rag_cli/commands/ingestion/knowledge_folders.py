@@ -98,11 +98,13 @@ class FolderState:
         done = [f"{count} {one.value.lower()}" for one, count in self.documents.items() if count]
         fault = f"  [{self.error.code}] {self.error.message}" if self.error else ""
         told = "; ".join(", ".join(part) for part in (counts, done) if part)
-        return f"{self.state:<9} {self.directory.path}  ({self.directory.domain})  {told}{fault}".rstrip()
+        line = f"{self.state:<9} {self.directory.path}  ({self.directory.domain})  {told}{fault}"
+        return terminal.one_line(line.rstrip())
 
     def lines(self) -> str:
         """The folder, and each file that was not taken, with the reason."""
-        return "\n".join([self.line(), *(f"  {one.path}  [{one.code}] {one.message}" for one in self.unreadable)])
+        refused = (f"  {one.path}  [{one.code}] {one.message}" for one in self.unreadable)
+        return "\n".join([self.line(), *map(terminal.one_line, refused)])
 
 
 class LiveTable:

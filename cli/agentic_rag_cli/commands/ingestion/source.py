@@ -301,7 +301,7 @@ def _text(source: Mapping[str, Any]) -> str:
         again = f" ({source['failures']} in a row, next try {source['nextAt'] or 'when asked'})"
         lines.append(f"  error [{source['errorCode']}]: {source['errorMessage']}{again}")
     lines += [f"  UNREADABLE {one['path']}  [{one['code']}] {one['message']}" for one in source["unreadable"]]
-    return "\n".join(lines)
+    return "\n".join(map(terminal.one_line, lines))
 
 
 _WORDS = {"inProgress": "in progress"}

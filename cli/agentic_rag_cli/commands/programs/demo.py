@@ -114,7 +114,7 @@ async def _demonstrate(
             report = await children.guard(ingest_directory(system, name, directory, wait=True, progress=bar.update))
         for file in report.files:
             if file.needs_attention:
-                terminal.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
+                terminal.note(f"  {file.line()}")
         async with GraphQLClient(server_url(settings), token, settings.answering.budget_ms[1]) as client:
             space = await _answering_space(client, settings, name, children, steps)
             asked, proposed = await _questions(system, name, directory, question)
@@ -174,7 +174,7 @@ def _print(shown: DemoResult, workspace: str, directory: Path) -> None:
     if shown.proposed:
         terminal.result("\nQuestions that your documents propose:")
     for one in shown.proposed:
-        terminal.result(f"  {one.question}  ({one.source_path})")
+        terminal.result(terminal.one_line(f"  {one.question}  ({one.source_path})"))
     terminal.result(f"\nQ: {shown.answer['question']}\n\n{answer_text(shown.answer)}")
     terminal.result(
         f"\nHow to go on:\n{_activation()}"
