@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
-from threading import Thread
 
 from agentic_rag.kernel.formatting import format_count
+from agentic_rag_cli.commands.operations.daemon_threads import DaemonThreads
 from agentic_rag_cli.exits import PRODUCT_ERRORS
 
 ANSWER_SECONDS = 5
 """For one answer of a server."""
 CHECK_SECONDS = 4.0 * ANSWER_SECONDS
 """For a check, whatever it waits for."""
-SILENT = ("TIMEOUT", "MACHINE_BUSY")
-"""Codes of checks that did not end."""
+SILENT = "TIMEOUT"
+"""Code of a check that did not end."""
+DISKS = "See whether the disks of AGENTIC_RAG_HOME and of the originals answer (a network disk whose server is away)."
 _SERVERS = "See the logs of the servers."
 _ENDING_SECONDS = 1.0
 """For what a check that is given up still has to close."""
@@ -48,49 +48,52 @@ def failure(name: str, code: str, detail: str, remedy: str) -> Check:
     return Check(name, FAILED, detail, code, remedy)
 
 
-async def attempt(name: str, check: Callable[[], Awaitable[Check]], remedy: str = _SERVERS) -> Check:
-    """A check that may raise errors of the product, or not end: `remedy` is what is to be done then."""
+async def attempt(
+    name: str, check: Callable[[], Awaitable[Check]], remedy: str = _SERVERS, *, is_excused: bool = True
+) -> Check:
+    """A check that may raise errors of the product, or not end: `remedy` is what is to be done then. A machine with too
+    much to do is its excuse, but for one that waits for a disk: waits for a disk that hangs are counted as load.
+    """
 
     async def one() -> list[Check]:
         return [await check()]
 
-    (found,) = await attempt_all(name, one, remedy)
+    (found,) = await attempt_all(name, one, remedy, is_excused=is_excused)
     return found
 
 
-async def attempt_all(name: str, check: Callable[[], Awaitable[list[Check]]], remedy: str = _SERVERS) -> list[Check]:
-    """As `attempt`, of what finds several things."""
+async def attempt_all(
+    name: str, check: Callable[[], Awaitable[list[Check]]], remedy: str = _SERVERS, *, is_excused: bool = True
+) -> list[Check]:
+    """As `attempt`, of what finds several things. One such attempt holds no other: their limits are the same."""
     running = asyncio.ensure_future(check())
-    await asyncio.wait({running}, timeout=CHECK_SECONDS)
-    if not running.done():
+    try:
+        ended, _ = await asyncio.wait({running}, timeout=CHECK_SECONDS)
+    finally:
         running.cancel()
+    if not ended:
         # What it has to close may hang on the same server.
         await asyncio.wait({running}, timeout=_ENDING_SECONDS)
-        return [judge_silence(name, os.getloadavg()[0], os.cpu_count() or 1, remedy)]
+        return [judge_silence(name, os.getloadavg()[0] if is_excused else 0.0, os.cpu_count() or 1, remedy)]
     try:
         return running.result()
     except PRODUCT_ERRORS as error:
         return [failure(name, error.code, getattr(error, "reason", "") or "refused", error.message)]
+    except TimeoutError as error:
+        return [failure(name, SILENT, str(error) or "an answer that it waits for does not come", remedy)]
 
 
-async def attempt_aside(name: str, look: Callable[[], Check], remedy: str) -> Check:
-    """As `attempt`, of a look that blocks its thread: nobody waits for that of one which hangs (a disk of a server that
-    is away), not the end of the process either.
+async def attempt_aside(
+    name: str, look: Callable[[], Check], remedy: str = DISKS, *, is_excused: bool = False
+) -> Check:
+    """As `attempt`, of a look that blocks its thread, mostly at a disk: nobody waits for the thread of one that
+    hangs.
     """
-    found: Future[Check] = Future()
-    found.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            found.set_result(look())
-        except Exception as error:  # noqa: BLE001 - whoever waits for the look gets it
-            found.set_exception(error)
 
     async def told() -> Check:
-        return await asyncio.wrap_future(found)
+        return await asyncio.get_running_loop().run_in_executor(DaemonThreads(), look)
 
-    Thread(target=run, name=f"doctor: {name}", daemon=True).start()
-    return await attempt(name, told, remedy)
+    return await attempt(name, told, remedy, is_excused=is_excused)
 
 
 def judge_silence(name: str, load: float, cores: int, remedy: str = _SERVERS) -> Check:
@@ -99,6 +102,6 @@ def judge_silence(name: str, load: float, cores: int, remedy: str = _SERVERS) ->
     """
     silence = f"no answer within {CHECK_SECONDS:g} s"
     if load <= _BUSY * cores:
-        return failure(name, "TIMEOUT", silence, remedy)
+        return failure(name, SILENT, silence, remedy)
     told = f"{silence} from a machine with a load of {load:.0f} on {format_count(cores, 'core')}"
     return Check(name, DEGRADED, told, "MACHINE_BUSY", "Run `rag doctor` again when the machine has less to do.")

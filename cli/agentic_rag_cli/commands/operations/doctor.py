@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,6 @@ import typer
 from agentic_rag.embedded.loopback import is_free
 from agentic_rag.jobs.redis_address import CLUSTER_REFUSED
 from agentic_rag.kernel.error_redaction import redact
-from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.settings import Settings, SettingsInvalid, hide_secrets
 from agentic_rag.settings.addresses import Neo4jAddress
 from agentic_rag_cli.client.access import server_url
@@ -34,13 +33,15 @@ from agentic_rag_cli.commands.operations.check import (
     failure,
     ok,
 )
+from agentic_rag_cli.commands.operations.daemon_threads import unheld_runner
 from agentic_rag_cli.commands.operations.embedded_servers import postgres_address, redis_address
+from agentic_rag_cli.commands.operations.embedder_check import check_embedder, check_model, check_reader
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_postgres, try_redis
 from agentic_rag_cli.commands.operations.system_check import check_system
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+from agentic_rag_cli.wiring import Wiring, wiring_of
 
 if TYPE_CHECKING:
     import asyncpg
@@ -55,12 +56,13 @@ _LEAST_NEO4J = 5
 _CLOCKS_APART = timedelta(seconds=5)
 """A time service keeps machines within a tenth of a second; a busy machine answers later than that."""
 
-_DISKS = "See whether the disks of AGENTIC_RAG_HOME and of the originals answer (a network disk whose server is away)."
 _PORT = "See what listens on the port of the server: it takes connections and does not answer."
 _DATABASE = (
     "See the server's log and its disk; where `synchronous_standby_names` is set, whether a standby takes the writes."
 )
 _CLOSING_SECONDS = 1.0
+_USER, _OWNER = "DATABASE_URL", "AGENTIC_RAG_OWNER_DATABASE_URL"
+_INSTEAD = {_USER: "the embedded server", _OWNER: f"the login of {_USER}"}
 
 _VECTOR = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
@@ -85,14 +87,17 @@ def _log_unless_cut_off(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -
 
 async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> list[Check]:
     skipped = Check("system", SKIPPED, "mend the failed checks first")
-    checks = [check_python(), await attempt_aside("home", partial(check_home, settings), _DISKS)]
-    if checks[-1].code in SILENT:
+    checks = [check_python(), await attempt_aside("home", partial(check_home, settings))]
+    if checks[-1].code == SILENT:
         # Models and embedded servers lie there: whoever looks for them hangs too.
         return [*checks, skipped]
-    checks.append(await attempt_aside("port", partial(check_port, settings), _PORT))
-    checks.append(await attempt("embedder", partial(check_embedder, settings)))
+    checks.append(await attempt_aside("port", partial(check_port, settings), _PORT, is_excused=True))
+    if settings.models.is_local_model:
+        checks.append(await attempt_aside("embedder", partial(check_model, settings)))
+    else:
+        checks.append(await attempt("embedder", partial(check_embedder, settings)))
     if settings.models.embedder != "deterministic":
-        checks.append(check_reader(settings))
+        checks.append(await attempt_aside("reader", partial(check_reader, settings)))
     if settings.warnings:
         checks.append(check_ignored_settings(settings))
     if settings.models.chat_model:
@@ -102,8 +107,8 @@ async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> li
     database_url, found = postgres_address(settings, running)
     checks += found
     if database_url:
-        owned = settings.stores.owner_database_url or database_url
-        checks += await attempt_all("postgres", partial(check_postgres, owned))
+        owned = settings.stores.owner_database_url
+        checks += await (check_postgres(owned, _OWNER) if owned else check_postgres(database_url))
     if database_url and settings.stores.database_read_url:
         from agentic_rag_cli.commands.operations.replica_check import check_replica
 
@@ -167,79 +172,38 @@ def _is_our_server(url: str, answer_seconds: float) -> bool:
     return response.is_success and b"ok" in response.content
 
 
-async def check_embedder(settings: Settings) -> Check:
-    """The embedder needs nothing, or its server accepts our key."""
-    if settings.models.embedder == "deterministic":
-        return ok("embedder", "deterministic (needs no key)")
-    if settings.models.is_local_model:
-        return _check_model(settings)
-    if not settings.models.openai_base_url:
-        return ok("embedder", f"{settings.models.embedding_model} at the provider's own address (not contacted)")
-    import httpx2
-
-    url = f"{settings.models.openai_base_url.rstrip('/')}/models"
-    headers = {"Authorization": f"Bearer {settings.models.openai_api_key}"}
-    through = httpx2.AsyncHTTPTransport(proxy=settings.proxies.of(url))
-    try:
-        async with httpx2.AsyncClient(timeout=ANSWER_SECONDS, transport=through) as client:
-            response = await client.get(url, headers=headers)
-    except httpx2.TransportError as error:
-        return failure(
-            "embedder",
-            "EMBEDDER_UNREACHABLE",
-            f"OPENAI_BASE_URL does not answer: {error}",
-            "Start that server or correct OPENAI_BASE_URL; RAG_EMBEDDER=deterministic needs none.",
-        )
-    if response.status_code in (401, 403):
-        return failure("embedder", "PROVIDER_KEY_REFUSED", "the key was refused", "Correct OPENAI_API_KEY.")
-    return ok("embedder", f"{settings.models.embedding_model}, its server answers")
+async def check_postgres(database_url: str, variable: str = _USER) -> list[Check]:
+    """Postgres is reachable and new enough; pgvector and schema are present. `variable` has the address."""
+    checks = await attempt_all("postgres", partial(_look_into_postgres, database_url, variable))
+    if checks[-1].name == "postgres":
+        # Nothing else could be asked there.
+        return checks
+    return [*checks, await attempt("migrations", partial(_migrations, database_url), _DATABASE)]
 
 
-def check_reader(settings: Settings) -> Check:
-    """The shipped model reads the sentences that may answer; without onnxruntime their words decide alone."""
-    from agentic_rag.bootstrap import reads_units
-
-    if reads_units(settings):
-        return ok("reader", "the shipped model reads the sentences that may answer")
-    told = "onnxruntime is not installed: sentences are chosen by their words alone"
-    return Check("reader", DEGRADED, told, "MODEL_TOOLS_MISSING", "pip install 'agentic-rag[onnx]'")
-
-
-def _check_model(settings: Settings) -> Check:
-    from agentic_rag.bootstrap import local_space
-
-    try:
-        space = local_space(settings)
-    except Misconfigured as error:
-        return failure("embedder", error.code, error.message, "Run rag model get.")
-    return ok("embedder", f"{space.name} in {settings.model_directory}")
-
-
-async def check_postgres(database_url: str) -> list[Check]:
-    """Postgres is reachable and new enough; pgvector and schema are present."""
+async def _look_into_postgres(database_url: str, variable: str) -> list[Check]:
     import asyncpg
 
     try:
         connection = await asyncpg.connect(_plain(database_url), timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS)
     except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError) as error:
-        remedy = "Correct the user, the password or the database in DATABASE_URL."
+        remedy = f"Correct the user, the password or the database in {variable}."
         return [failure("postgres", "DATABASE_LOGIN_REFUSED", str(error), remedy)]
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        remedy = "Start the server, correct DATABASE_URL, or unset it to use the embedded server."
+        remedy = f"Start the server, correct {variable}, or unset it to use {_INSTEAD[variable]}."
         return [failure("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
     try:
-        checks = await _look_into(connection)
+        return await _look_into(connection, variable)
     except TimeoutError:
         told = f"takes connections, and gives no answer within {ANSWER_SECONDS} s to what is asked on one"
         return [failure("postgres", "TIMEOUT", told, _DATABASE)]
     finally:
         with suppress(OSError, TimeoutError, asyncpg.InterfaceError):
             await connection.close(timeout=_CLOSING_SECONDS)
-    return [*checks, await attempt("migrations", lambda: _migrations(database_url))]
 
 
-async def _look_into(connection: asyncpg.Connection) -> list[Check]:
-    checks = [await try_postgres(connection) or _check_version(connection), await _check_vector(connection)]
+async def _look_into(connection: asyncpg.Connection, variable: str) -> list[Check]:
+    checks = [await try_postgres(connection, variable) or _check_version(connection), await _check_vector(connection)]
     before, there = datetime.now(UTC), await connection.fetchval("SELECT clock_timestamp()")
     return [*checks, judge_clock(before, cast("datetime", there), datetime.now(UTC))]
 
@@ -370,16 +334,23 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     except SettingsInvalid as invalid:
         remedy = "Correct these variables; docs/configuration.md lists every setting."
         checks = [check_python(), failure("settings", invalid.code, "; ".join(invalid.problems), remedy)]
+        _tell(checks, as_json=as_json)
     else:
-        found = run_async(examine(wiring, settings))
-        checks = [ok("settings", "valid"), *(replace(one, detail=hide_secrets(settings, one.detail)) for one in found)]
-    checks = [replace(check, detail=redact(check.detail)) for check in checks]
-    if as_json:
-        terminal.result_json([asdict(check) for check in checks])
-    else:
-        for check in checks:
-            terminal.result(f"{_MARKS[check.status]}  {check.name:<16} {check.detail}")
-            if check.remedy:
-                terminal.result(f"      [{check.code}] {check.remedy}")
+        with unheld_runner() as runner:
+            found = runner.run(examine(wiring, settings))
+            shown = [replace(one, detail=hide_secrets(settings, one.detail)) for one in found]
+            checks = [ok("settings", "valid"), *shown]
+            _tell(checks, as_json=as_json)
     if any(check.status == FAILED for check in checks):
         raise typer.Exit(ExitCode.UNAVAILABLE)
+
+
+def _tell(found: Sequence[Check], *, as_json: bool) -> None:
+    checks = [replace(check, detail=redact(check.detail)) for check in found]
+    if as_json:
+        terminal.result_json([asdict(check) for check in checks])
+        return
+    for check in checks:
+        terminal.result(f"{_MARKS[check.status]}  {check.name:<16} {check.detail}")
+        if check.remedy:
+            terminal.result(f"      [{check.code}] {check.remedy}")

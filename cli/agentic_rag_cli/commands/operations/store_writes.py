@@ -73,11 +73,11 @@ def storage_places(settings: Settings) -> list[Path]:
     return places if settings.stores.database_url else [*places, home / "postgres" / "data" / "pg_wal"]
 
 
-async def try_postgres(connection: asyncpg.Connection) -> Check | None:
-    """A failure where a commit does not reach the disk."""
+async def try_postgres(connection: asyncpg.Connection, variable: str) -> Check | None:
+    """A failure where a commit does not reach the disk; `variable` has the server's address."""
     import asyncpg
 
-    remedy = "Look at the server's log; DATABASE_URL must name the primary, not a replica."
+    remedy = f"Look at the server's log; {variable} must name the primary, not a replica."
     try:
         async with connection.transaction():
             read_only = await connection.fetchval(_WRITE)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentic_rag.jobs.workers import RECENT, SILENT_LEASES, WorkerCensus
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.settings import Settings
-from agentic_rag_cli.commands.operations.check import DEGRADED, FAILED, Check, attempt, ok
+from agentic_rag_cli.commands.operations.check import DEGRADED, DISKS, FAILED, Check, attempt, ok
 from agentic_rag_cli.commands.operations.store_writes import try_blobs
 from agentic_rag_cli.wiring import Wiring
 
@@ -39,7 +40,11 @@ async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
     started = await attempt("system", look_at_workers)
     if started.status == FAILED:
         return [started]
-    return [started, await attempt("blobs", look_at_blobs), await attempt("keys", look_at_keys)]
+    if isinstance(settings.stores.blobs, Path):
+        blobs = await attempt("blobs", look_at_blobs, DISKS, is_excused=False)
+    else:
+        blobs = await attempt("blobs", look_at_blobs)
+    return [started, blobs, await attempt("keys", look_at_keys)]
 
 
 def judge_keys(found: KeysAtRest) -> Check:
