@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+
+_TELLS = Path("/proc/self/schedstat")
+"""Nanoseconds: at work, ready to work while every processor was somebody else's, and how often it began again."""
 
 
 @dataclass
 class Awake:
-    """Seconds that this process ran. What a tick takes beyond twice its time, without that this process was at work, is
-    standing still: the processor was somebody else's.
-    """
+    """Seconds in which the main thread was not kept from a processor. Time that it waits by itself counts."""
 
     seconds: float = 0.0
 
     @classmethod
-    @asynccontextmanager
-    async def measured(cls) -> AsyncIterator[Awake]:
+    @contextmanager
+    def measured(cls) -> Iterator[Awake]:
         """From here to the end of the block."""
-        awake, over = cls(), asyncio.Event()
-        ticking = asyncio.create_task(awake._tick(0.01, over))
-        try:
-            yield awake
-        finally:
-            over.set()
-            await ticking
+        awake, began, kept = cls(), time.monotonic(), _kept_from_processors()
+        yield awake
+        awake.seconds = time.monotonic() - began - (_kept_from_processors() - kept)
 
-    async def _tick(self, seconds: float, over: asyncio.Event) -> None:
-        while not over.is_set():
-            began, worked = time.monotonic(), time.process_time()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await over.wait()
-            self.seconds += min(time.monotonic() - began, max(2 * seconds, time.process_time() - worked))
+
+def _kept_from_processors() -> float:
+    return int(_TELLS.read_text(encoding="ascii").split()[1]) / 1e9 if _TELLS.exists() else 0.0

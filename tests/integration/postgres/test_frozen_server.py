@@ -149,9 +149,8 @@ async def test_who_calls_is_not_waited_for(migrated_url: str, credential: str, i
         if is_connected:
             await ask()
         line.flowing.clear()
-        async with Awake.measured() as awake:
-            with pytest.raises(DependencyUnavailable), caller_waits(2.0):
-                await ask()
+        with Awake.measured() as awake, pytest.raises(DependencyUnavailable), caller_waits(2.0):
+            await ask()
         line.flowing.set()
         await ask()
         await pool.aclose()
@@ -185,9 +184,8 @@ async def test_a_block_ends_once_the_server_answers_nobody(migrated_url: str, is
         if is_connected:
             await ask()
         line.flowing.clear()
-        async with Awake.measured() as awake:
-            with pytest.raises(DependencyUnavailable):
-                await ask()
+        with Awake.measured() as awake, pytest.raises(DependencyUnavailable):
+            await ask()
         line.flowing.set()
         await ask()
         await pool.aclose()
