@@ -25,4 +25,4 @@ class OutageLog:
         """Tell its end, if one lasts."""
         if self._code is not None:
             self._code = None
-            self._telemetry.event(self._ended, **self._fields)
+            self._telemetry.event(self._ended, level="warning", **self._fields)

@@ -269,6 +269,10 @@ class JobRunner:
             return RunOutcome.LOST
         kind = lease.job.kind.value
         self._telemetry.count("rag_job_failures_total", kind=kind, code=error.code)
+        if isinstance(decision, GiveUp) and decision.is_rejection:
+            # The document says why: a file that cannot be read is no fault of the service.
+            self._telemetry.event("rag_job_rejected", job_id=str(ref.job_id), kind=kind, code=error.code)
+            return RunOutcome.REJECTED
         self._telemetry.event(
             "rag_job_failed",
             level="warning",
@@ -278,8 +282,6 @@ class JobRunner:
             attempt=lease.job.attempts,
             again_in=decision.delay_seconds if isinstance(decision, Retry) else None,
         )
-        if isinstance(decision, GiveUp) and decision.is_rejection:
-            return RunOutcome.REJECTED
         if isinstance(decision, GiveUp):
             self._telemetry.count("rag_dead_letters_total", kind=kind)
             try:

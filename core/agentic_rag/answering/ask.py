@@ -237,7 +237,7 @@ class AnswerQuestion:
         try:
             owner, cached = decode_entry(value)
         except ValueError:
-            self._ports.telemetry.event("rag_cache_entry_unreadable")
+            self._ports.telemetry.event("rag_cache_entry_unreadable", level="warning")
             return None
         return cached if self._guard.check_owner(workspace, owner, "answer cache") else None
 

@@ -329,3 +329,12 @@ async def test_a_page_that_came_too_late_answers_the_next_question_and_is_not_as
     assert harbour in later.answer.text
     assert [one.url for one in later.answer.citations] == [FIRST]
     assert FIRST.partition("://")[2] not in ground.web.requests
+
+
+async def test_pages_that_a_site_lets_no_run_read_after_the_first_are_counted() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.web.pages[f"{SITE}/robots.txt"] = Answer(b"User-agent: *\nCrawl-delay: 9", media="text/plain")
+    others = tuple(f"{FIRST}?{number}" for number in range(3))
+    await look(ground, OutsideRequest(ground.workspace, (), (FIRST, *others), seconds=5.0), queue=Worker(ground))
+
+    assert ended(ground) == {"kept": 1, "robots_refused": 3}

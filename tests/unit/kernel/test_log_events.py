@@ -12,8 +12,12 @@ ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ("core", "server", "worker", "cli")
 FAULT = {"code", "fault", "error"}
 """Fields by which a line tells what went wrong."""
+FAULTY = re.compile(r"_(?:failed|lost|unreadable|refused|not_\w+)$")
+"""Names by which one does."""
 
 NEWS = {
+    "rag_budget_refused": "a ceiling did what it is for; the budget's gauge and alert tell that it is spent",
+    "rag_job_rejected": "the document says why it cannot be read",
     "rag_read_repeated": "the second reading answered",
     "rag_replay_conflict": "the newer job of the same key does the work",
     "rag_web_refused": "a policy did what it is for",
@@ -54,7 +58,8 @@ def written() -> list[LogEvent]:
 
 def test_a_line_that_tells_of_a_fault_is_a_warning() -> None:
     """An operator who sets `AGENTIC_RAG_LOG_LEVEL=warning` sees outages and what was lost."""
-    quiet = [one for one in written() if one.fields & FAULT and one.level not in ("warning", "error")]
+    told = [one for one in written() if one.fields & FAULT or FAULTY.search(one.name)]
+    quiet = [one for one in told if one.level not in ("warning", "error")]
 
     assert sorted({one.name for one in quiet} - NEWS.keys()) == [], quiet
     assert NEWS.keys() <= {one.name for one in quiet}, "an exception that none needs"

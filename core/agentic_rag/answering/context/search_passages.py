@@ -204,7 +204,10 @@ class SearchPassages:
             return (await embedder.embed([space.as_question(strip_unstorable(asked.text))]))[0]
         except SpaceMismatch:
             raise
-        except (BudgetExceeded, Retryable, Permanent, DependencyUnavailable) as error:
+        except BudgetExceeded as error:
+            self.telemetry.event("rag_budget_refused", task="embedding", code=error.code)
+            return None
+        except (Retryable, Permanent, DependencyUnavailable) as error:
             self.telemetry.event("rag_search_without_vector", level="warning", code=error.code)
             return None
 

@@ -35,6 +35,8 @@ FETCH_SHARE = 0.6
 POLL_SECONDS = 0.1
 LONGEST_PAUSE = 1.0
 """Seconds between two pages of a site that a run waits."""
+_PAGES = "rag_run_pages_total"
+_REFUSED = "robots_refused"
 
 
 @dataclass(slots=True)
@@ -120,6 +122,8 @@ class LookOutsideForRun:
         for url in list(best)[:MAX_LINKED]:
             if await self._rest(url, tally):
                 await self._read(request.workspace, FoundPage(url, WebOrigin.CRAWL, depth=1), tally)
+            else:
+                self.telemetry.count(_PAGES, outcome=_REFUSED)
 
     async def _search(self, workspace: WorkspaceRef, text: str, tally: _Tally) -> list[FoundPage]:
         try:
@@ -135,8 +139,9 @@ class LookOutsideForRun:
     ) -> Sequence[FetchedPage]:
         """The pages of one site, one after the other."""
         read: list[FetchedPage] = []
-        for page in site:
+        for place, page in enumerate(site):
             if read and not await self._rest(page.url, tally):
+                self.telemetry.count(_PAGES, len(site) - place, outcome=_REFUSED)
                 break
             fetched = await self._read(workspace, page, tally)
             read += [] if fetched is None else [fetched]
@@ -172,7 +177,7 @@ class LookOutsideForRun:
             outcome = error.code.lower()
             return None
         finally:
-            self.telemetry.count("rag_run_pages_total", outcome=outcome)
+            self.telemetry.count(_PAGES, outcome=outcome)
         if kept.job is None:
             tally.known += 1
             return fetched

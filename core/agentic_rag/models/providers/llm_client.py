@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from agentic_rag.kernel.clock import Clock, Deadline
-from agentic_rag.kernel.errors import AgenticRagError, Retryable
+from agentic_rag.kernel.errors import AgenticRagError, BudgetExceeded, Retryable
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Span, Telemetry
 from agentic_rag.models.billing.forecast import CallForecasts
@@ -186,6 +186,10 @@ class LlmClient:
         except TimeoutError:
             self._cool_down_after(task, self._clock.monotonic() - began)
             return LlmError(LATE)
+        except BudgetExceeded as error:
+            # What a ceiling is for: the gauge and the alert of the budget tell that it is spent, once.
+            self._telemetry.event("rag_budget_refused", task=task.value, code=error.code)
+            return LlmError(error.code)
         except AgenticRagError as error:
             self._cool_down_after(task, self._clock.monotonic() - began, error)
             self._telemetry.event(
