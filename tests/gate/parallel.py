@@ -21,7 +21,7 @@ def envelope(short: bool) -> Row:
     """Thirty-two runs that all want the web; the next one reads the documents alone and says why."""
     searches, pages, is_back = asyncio.run(_envelope())
     shown = f"{searches} of {SEARCHES} searches, {pages} of {PAGES} pages"
-    ok = 0 < searches <= SEARCHES + OVER and 0 < pages <= PAGES + OVER and is_back
+    ok = SEARCHES <= searches <= SEARCHES + OVER and PAGES <= pages <= PAGES + OVER and is_back
     return Row(f"{PARALLEL} parallel runs: calls under the day's envelope", shown, f"over by ≤ {OVER}, then none", ok)
 
 

@@ -14,8 +14,8 @@ import asyncpg
 ROLES = "SELECT rolname FROM pg_authid WHERE rolcanlogin AND rolname !~ '^pg_'"
 KEYS = (
     "SELECT k.name, k.expires_at IS NOT NULL AS ends, COALESCE((SELECT min(a.actor) FROM rag_audit a "
-    "WHERE a.org_id = k.org_id AND a.subject = k.key_id::text), '') AS audited_for FROM rag_api_keys k "
-    "WHERE k.revoked_at IS NULL"
+    "WHERE a.org_id = k.org_id AND a.subject = k.key_id::text AND a.action = 'api_key.create'), '') AS audited_for "
+    "FROM rag_api_keys k WHERE k.revoked_at IS NULL"
 )
 PROVIDER_KEYS = "SELECT provider FROM rag_provider_keys"
 DATA = ("postgres/data", "redis/data/appendonly", "blobs")

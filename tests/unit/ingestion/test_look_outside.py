@@ -338,3 +338,15 @@ async def test_pages_that_a_site_lets_no_run_read_after_the_first_are_counted() 
     await look(ground, OutsideRequest(ground.workspace, (), (FIRST, *others), seconds=5.0), queue=Worker(ground))
 
     assert ended(ground) == {"kept": 1, "robots_refused": 3}
+
+
+async def test_a_page_that_a_site_refuses_is_followed_by_the_pause_that_it_asks_for() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.web.pages |= {
+        f"{SITE}/robots.txt": Answer(b"User-agent: *\nCrawl-delay: 9", media="text/plain"),
+        FIRST.partition("://")[2]: Answer(status="404 Not Found"),
+    }
+    report = await look(ground, OutsideRequest(ground.workspace, (), (FIRST, f"{FIRST}?2"), seconds=5.0))
+
+    assert len(ground.web.page_requests) == 1
+    assert report.pages == 0

@@ -60,6 +60,15 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class _Read:
+    """What came of a page that a run wanted."""
+
+    page: FetchedPage | None = None
+    is_asked: bool = False
+    """Whether its site was asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class LookOutsideForRun:
     """Implements `answering.outside.LookOutside`."""
 
@@ -138,14 +147,13 @@ class LookOutsideForRun:
         self, workspace: WorkspaceRef, site: Sequence[FoundPage], tally: _Tally
     ) -> Sequence[FetchedPage]:
         """The pages of one site, one after the other."""
-        read: list[FetchedPage] = []
+        read: list[_Read] = []
         for place, page in enumerate(site):
-            if read and not await self._rest(page.url, tally):
+            if any(one.is_asked for one in read) and not await self._rest(page.url, tally):
                 self.telemetry.count(_PAGES, len(site) - place, outcome=_REFUSED)
                 break
-            fetched = await self._read(workspace, page, tally)
-            read += [] if fetched is None else [fetched]
-        return read
+            read.append(await self._read(workspace, page, tally))
+        return [one.page for one in read if one.page is not None]
 
     async def _rest(self, url: str, tally: _Tally) -> bool:
         """Wait as long as the robots.txt of a page's site asks between two pages; False where that is longer than a run
@@ -158,33 +166,34 @@ class LookOutsideForRun:
         await asyncio.sleep(pause)
         return True
 
-    async def _read(self, workspace: WorkspaceRef, page: FoundPage, tally: _Tally) -> FetchedPage | None:
-        """The page as it was fetched; None where it was not, or not kept."""
-        outcome = "late"
+    async def _read(self, workspace: WorkspaceRef, page: FoundPage, tally: _Tally) -> _Read:
+        """The page as it was fetched, or none, also where it is not kept."""
+        outcome, is_asked = "late", False
         try:
             if await self.keep.is_fresh(workspace, self.pages.check(page.url)):
                 tally.known += 1
                 outcome = "fresh"
-                return None
+                return _Read()
+            is_asked = True
             fetched = await self.pages.fetch(workspace, page)
             if fetched is None:
-                return None
+                return _Read(is_asked=is_asked)
             tally.fetched += 1
             kept = await self.keep.run(workspace, page, fetched, QueueName.INTERACTIVE)
             outcome = "unchanged" if kept.job is None else "kept"
         except AgenticRagError as error:
             tally.refusals[error.code] = None
             outcome = error.code.lower()
-            return None
+            return _Read(is_asked=is_asked)
         finally:
             self.telemetry.count(_PAGES, outcome=outcome)
         if kept.job is None:
             tally.known += 1
-            return fetched
+            return _Read(fetched, is_asked)
         tally.kept.append(kept)
         # The dispatcher would offer it too, at its next poll.
         await self.queue.offer(QueueName.INTERACTIVE, [kept.job])
-        return fetched
+        return _Read(fetched, is_asked)
 
     async def _wait(self, workspace: WorkspaceRef, tally: _Tally, until: float) -> None:
         """Until every page that was handed over is done, or the time is up."""
