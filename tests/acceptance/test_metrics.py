@@ -37,7 +37,7 @@ SENTENCE = "The relief valve opens at a pressure of 3 bar."
 TEXT = f"# Valves\n\n{SENTENCE} It is tested every May by the crew.\n"
 POISON = "# Poison\n\nNo provider ever embeds this sentence.\n"
 QUESTION = "At which pressure does the relief valve open?"
-ASKS = 10
+ASKS = 11
 """A minute."""
 ASK = """mutation ($input: RagAnswerInput!) {
   ragAnswer(input: $input) { outcome citations { chunkId } run { id cache } userErrors { code } }
@@ -130,6 +130,9 @@ class Product:
         return [address for address in self.workers if "rag_documents{" in metrics_of(address)]
 
 
+ALLOW_WEB = """mutation ($id: ID!) {
+  updateWorkspaceSettings(input: {workspaceId: $id, web: {allow: true}}) { userErrors { code } }
+}"""
 CONTEXT = """query ($workspace: ID!) {
   context(input: {query: "valves", workspaces: [{workspaceId: $workspace}], template: "team_guidelines"}) { step }
 }"""
@@ -158,7 +161,7 @@ def product(migrated_database: str) -> Iterator[Product]:
     with ExitStack() as exits:
         home = open_home("agentic-rag-metrics-")
         results = home / "results.jsonl"
-        results.write_text('{"url": "https://example.com/valves", "title": "Valves", "snippet": "Of valves."}\n')
+        results.write_text('{"url": "http://localhost/valves", "title": "Valves", "snippet": "Of valves."}\n')
         queues = EmbeddedRedis(home)
         exits.callback(queues.stop)
         stub = exits.enter_context(ProviderStub())
@@ -266,28 +269,30 @@ def a_job_that_waits(url: str) -> Iterator[None]:
     with asyncio.Runner() as runner:
         change, lock = (runner.run(asyncpg.connect(url)) for _ in range(2))
         job = runner.run(hold(change, lock))
-        yield
-        runner.run(lock.execute(f"UPDATE rag_jobs SET state = 'DONE' WHERE job_id = '{job}'; COMMIT"))
-        for one in (change, lock):
-            runner.run(one.close())
+        try:
+            yield
+        finally:
+            runner.run(lock.execute(f"UPDATE rag_jobs SET state = 'DONE' WHERE job_id = '{job}'; COMMIT"))
+            for one in (change, lock):
+                runner.run(one.close())
 
 
 def look_outside(it: Product) -> None:
-    """A search in a file, and a crawl of a host that workers must not read, which they refuse before they dial. Nobody
-    asks anything in the workspace that may look outside.
+    """A search in a file, a crawl of a host that workers must not read, and a question that names an address which
+    nobody may ask, as the file does: all are refused before anything is dialled.
     """
     workspace = it.workspace("outside")
     it.graphql("mutation { setFeature(flag: WEB_ACCESS, on: true) { __typename } }")
-    it.graphql(
-        "mutation ($id: ID!) { updateWorkspaceSettings(input: {workspaceId: $id, web: {allow: true}}) "
-        "{ userErrors { code } } }",
-        id=workspace,
-    )
+    it.graphql(ALLOW_WEB, id=workspace)
     for root, wish in (("searchWeb", 'query: "valves"'), ("crawl", 'urls: ["https://docs.example.com/"]')):
         asked = f"mutation ($id: ID!) {{ {root}(input: {{workspaceId: $id, {wish}}}) {{ userErrors {{ code }} }} }}"
         assert it.graphql(asked, id=workspace)[root] == {"userErrors": []}
     it.execute(SLOW_RUNS)
     it.graphql("query ($id: ID!) { gateStatus(workspaceId: $id) { mode } }", id=workspace)
+    asking = it.workspace("asking")
+    it.graphql(ALLOW_WEB, id=asking)
+    it.upload(asking, "valves.md", TEXT)
+    assert it.ask(asking, "What does http://localhost/valves say of the Brannvik tug?").status_code == 200
 
 
 def entry_of(queues: redis.Redis, workspace: str) -> bytes:

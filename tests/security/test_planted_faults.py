@@ -79,6 +79,6 @@ async def _leave_credentials_behind(servers: Servers) -> None:
 
         wrong = undeclared("worker", before, await credentials_of(*places))
     assert wrong == [
-        "worker: API key serve, audited is not declared",
+        "worker: API key serve, made by system:cli is not declared",
         "worker: file operator-token is not declared",
     ]
