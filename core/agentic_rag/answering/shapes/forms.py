@@ -78,7 +78,7 @@ def answered_before(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """What stands first below the same question in a text; behind that question where it has no word of it."""
-    return _asked_and_answered(part, place, passages, excluded, MIN_ASKED_SHARE)
+    return _asked_and_answered(part, place, passages, excluded, is_alone=False)
 
 
 def drafts_below_questions(
@@ -90,16 +90,16 @@ def drafts_below_questions(
     if any(one.sentences for one in drafts):
         return list(drafts)
     return [
-        replace(draft, sentences=_asked_and_answered(part, place, passages, excluded, ALL_ASKED))
+        replace(draft, sentences=_asked_and_answered(part, place, passages, excluded, is_alone=True))
         for place, ((part, passages), draft) in enumerate(zip(asked, drafts, strict=True))
     ]
 
 
 def _asked_and_answered(
-    part: Subquery, place: int, passages: Sequence[Passage], excluded: ExcludedSpans, least: float
+    part: Subquery, place: int, passages: Sequence[Passage], excluded: ExcludedSpans, *, is_alone: bool
 ) -> tuple[DraftSentence, ...]:
     """With its question where it has no word of it: nobody knows what "No." is said of."""
-    one = _same_question(part, place, passages, excluded, least)
+    one = _same_question(part, place, passages, excluded, is_alone=is_alone)
     if one is None or one.block.heading is None:
         return ()
     text = passages[one.passage].chunk.text
@@ -125,10 +125,11 @@ def _same_question(
     place: int,
     passages: Sequence[Passage],
     excluded: ExcludedSpans,
-    least: float = MIN_ASKED_SHARE,
+    *,
+    is_alone: bool = False,
 ) -> RankedBlock | None:
     """The section below a heading that asks what the part asks: what may not be done is another question than what
-    may.
+    may. `is_alone` where nothing else of the text speaks for it.
     """
     for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}, only=_QUESTION_LINE):
         text, heading = passages[one.passage].chunk.text, one.block.heading
@@ -137,8 +138,8 @@ def _same_question(
         asked = text[slice(*heading)].rstrip("*_")
         if not asked.endswith(("?", "？")) or _denies(asked) != _denies(part.text):
             continue
-        held = mask_of(lower_text(asked), part.terms) if least == ALL_ASKED else one.above_mask
-        if weight_of(held, part.terms) >= least:
+        held = mask_of(lower_text(asked), part.terms) if is_alone else one.above_mask
+        if weight_of(held, part.terms) >= (ALL_ASKED if is_alone else MIN_ASKED_SHARE):
             return one
     return None
 

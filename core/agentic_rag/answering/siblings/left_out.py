@@ -119,19 +119,12 @@ def _left_out(
     members = [*_members(part, block, sentences, passages), *_rows_elsewhere(part, block, sentences, passages)]
     asks_leave = _ASKS_LEAVE.search(part.text) is not None
     is_table = block.kind is TextBlockKind.TABLE
-    wanted = {
-        (one.mask & ~part.target_mask, asks_leave and _denies(one.text, is_row=is_table))
-        for one in members
-        if one.is_quoted
-    }
+    judged = [(one, asks_leave and _denies(one.text, is_row=is_table)) for one in members]
+    wanted = {(one.mask & ~part.target_mask, denied) for one, denied in judged if one.is_quoted}
     return [
         one
-        for one in members
-        if not one.is_quoted
-        and any(
-            not mask & ~one.mask and denies == (asks_leave and _denies(one.text, is_row=is_table))
-            for mask, denies in wanted
-        )
+        for one, denied in judged
+        if not one.is_quoted and any(not mask & ~one.mask and like == denied for mask, like in wanted)
     ]
 
 
