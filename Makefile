@@ -135,7 +135,7 @@ documents: install-dev ## What is read of documents, by engines beside the produ
 	@$(BIN)/python -m tests.documents $(DOCUMENTS_ARGS)
 
 .PHONY: operate
-operate: install-dev ## What an operator relies on: restore drill, rolling restart, upgrades; OPERATE_ARGS="--only rolling"; writes build/reports/operate.json
+operate: install-dev ## What an operator relies on: restore drill, replica, rolling restart, soak, upgrades; OPERATE_ARGS="--only rolling"; writes build/reports/operate.json
 	@$(BIN)/python -m tests.operate $(OPERATE_ARGS)
 
 .PHONY: soak

@@ -33,11 +33,13 @@ def environment(servers: Servers, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def server(servers: Servers, module: str, *arguments: str) -> Iterator[int]:
-    """The port of a running server process: a module that takes arguments and a port. Ended when the block does."""
+def server(servers: Servers, module: str, *arguments: str, **more: str) -> Iterator[int]:
+    """The port of a running server process: a module that takes arguments and a port, with more variables. Ended when
+    the block does.
+    """
     port = free_port()
     command = [sys.executable, "-m", module, *arguments, str(port)]
-    child = subprocess.Popen(command, env=environment(servers), cwd=ROOT)
+    child = subprocess.Popen(command, env=environment(servers, **more), cwd=ROOT)
     try:
         wait_until_ready(port, child)
         yield port

@@ -9,7 +9,7 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,12 @@ from tests.operate.rolling import roll
 from tests.operate.table import CAPACITY, DRILL, REPLICA, ROLLING, TELEMETRY, UPGRADES
 from tests.operate.telemetry import telemetry_cost
 from tests.operate.upgrades import SAMPLE, upgrades
+from tests.soak import table as soak_table
+from tests.soak.soak import soak
 from tests.stack import database_at, execute
+
+SOAK_MINUTES = 30.0
+SOAK_SEED = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +99,23 @@ async def capacity(_: Ground) -> list[Row]:
     return [row(told) for row in CAPACITY.values()]
 
 
-PARTS: Mapping[str, Callable[[Ground], Awaitable[list[Row]]]] = {
+async def soaked(ground: Ground) -> list[Row]:
+    """Servers of its own: faults stop them."""
+    folder = ground.folder / "soaked"
+    folder.mkdir()
+    (folder / "home").mkdir()
+    with EmbeddedStack(folder / "state") as stack:
+        servers = Servers(stack.database_url, stack.redis_url, str(folder / "home"))
+        found = await soak(stack, servers, 2.0 if ground.is_short else SOAK_MINUTES, SOAK_SEED)
+    return [row(found) for row in soak_table.TABLE.values()]
+
+
+PARTS: Mapping[str, Callable[[Ground], Coroutine[None, None, list[Row]]]] = {
     "capacity": capacity,
     "replica": replica,
     "restore": restore,
     "rolling": rolling,
+    "soak": soaked,
     "telemetry": telemetry,
     "upgrade": upgraded,
 }
