@@ -1,7 +1,7 @@
-# syntax=docker/dockerfile:1
+# syntax=docker/dockerfile:1.20.0@sha256:26147acbda4f14c5add9946e2fd2ed543fc402884fd75146bd342a7f6271dc1d
 # The image of server, worker, migration and every other command: docker build -t agentic-rag .
-# The base is pinned by version; `python -m scripts.pin_images` pins it by digest (no registry could be asked where this file was written).
-ARG PYTHON=python:3.12.12-slim-bookworm
+# Pinned by digest (docs/deployment.md says where the digests come from); `python -m scripts.pin_images --refresh` asks the registries anew.
+ARG PYTHON=python:3.12.14-slim-bookworm@sha256:782412e85d0f0984994c290652577d4018aff08145c85b262bb63dc0c7522254
 
 FROM ${PYTHON} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1

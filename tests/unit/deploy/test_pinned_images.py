@@ -8,14 +8,9 @@ from pathlib import Path
 
 import pytest
 from scripts import pin_images
-from scripts.pin_images import FILES, NAMED, OURS, digest_of, pin, pinned, unpinned
+from scripts.pin_images import FILES, NAMED, OURS, digest_of, pin, unpinned, without_digests
 
 DIGEST = "sha256:" + "0f" * 32
-
-
-def without_digests(text: str) -> str:
-    """A file of the product as it comes: who runs the tests may have pinned it."""
-    return re.sub(f"@{pin_images.DIGEST.pattern}", "", text)
 
 
 TEXTS = [without_digests(path.read_text("utf-8")) for path in FILES]
@@ -29,12 +24,28 @@ def copies(tmp_path: Path) -> list[Path]:
     return made
 
 
-def test_these_tests_hold_in_a_checkout_that_is_pinned() -> None:
-    every = [pinned(text, dict.fromkeys(unpinned(text), DIGEST)) for text in TEXTS]
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_image_that_is_pulled_is_pinned_by_digest(path: Path) -> None:
+    assert unpinned(path.read_text("utf-8")) == set()
 
-    assert not any(map(unpinned, every))
-    assert all(map(unpinned, TEXTS))
-    assert [without_digests(text) for text in every] == TEXTS
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_an_image_without_its_digest_or_with_half_of_it_is_found(path: Path) -> None:
+    text = path.read_text("utf-8")
+    for one in NAMED.finditer(text):
+        image, _, digest = one["image"].partition("@")
+        if image != OURS:
+            assert unpinned(text.replace(one["image"], image)) == {image}
+            assert unpinned(text.replace(one["image"], f"{image}@{digest[:40]}")) == {f"{image}@{digest[:40]}"}
+
+
+def test_a_tag_has_one_digest_and_names_the_version_in_full() -> None:
+    named = {one["image"] for path in FILES for one in NAMED.finditer(path.read_text("utf-8"))} - {OURS}
+
+    assert len({image.partition("@")[0] for image in named}) == len(named)
+    for image in named:
+        tag = image.partition("@")[0].rpartition(":")[2]
+        assert re.match(r"v?\d+\.\d+\.\d+|RELEASE\.\d{4}-\d\d-\d\dT", tag), image
 
 
 def test_no_image_of_the_files_is_missed() -> None:
@@ -60,6 +71,17 @@ def test_every_image_is_pinned_and_nothing_else_is_changed(copies: list[Path]) -
         assert unpinned(copy.read_text("utf-8")) == set()
         assert copy.read_text("utf-8").replace(f"@{DIGEST}", "") == text
     assert pin(copies, ask) == {}
+
+
+def test_a_refresh_asks_for_all_and_tells_what_changed(copies: list[Path]) -> None:
+    pin(copies, lambda _: DIGEST)
+    other = "sha256:" + "1e" * 32
+    told = pin(copies, lambda image: other if image.startswith("grafana") else DIGEST, refresh=True)
+
+    assert list(told.values()) == [other]
+    assert [without_digests(copy.read_text("utf-8")) for copy in copies] == TEXTS
+    assert sum(copy.read_text("utf-8").count(f"@{other}") for copy in copies) == 1
+    assert not any(unpinned(copy.read_text("utf-8")) for copy in copies)
 
 
 def test_a_registry_that_does_not_answer_leaves_the_files_as_they_are(
