@@ -83,6 +83,38 @@ def test_a_collector_gets_spans_metrics_and_logs_of_one_trace(
         }.items()  # fmt: skip
 
 
+def resources_of(collector: OtlpReceiver) -> list[dict[str, str]]:
+    """The attributes of the resource of each export."""
+    fields = [dict((name.name, value) for name, value in one.message.ListFields()) for one in collector.exports]
+    return [attributes(given[0].resource) for one in fields for name, given in one.items() if name.startswith("resour")]
+
+
+@pytest.mark.network
+def test_each_process_has_an_id_of_its_own_that_all_its_signals_carry() -> None:
+    """Two workers with one name are two series: counters that only grow would else jump back and forth."""
+    found: list[set[str]] = []
+    for _ in range(2):
+        with receiving_otlp() as collector:
+            it = telemetry(collector)
+            with it.span("one"):
+                it.event("told")
+            it.shutdown()
+        assert {one.path for one in collector.exports} == {f"/v1/{signal}" for signal in SIGNALS}
+        found.append({one["service.instance.id"] for one in resources_of(collector)})
+        assert {one["telemetry.sdk.language"] for one in resources_of(collector)} == {"python"}
+
+    assert [len(one) for one in found] == [1, 1]
+    assert found[0] != found[1]
+
+
+@pytest.mark.network
+def test_the_id_that_an_operator_gives_a_process_is_kept() -> None:
+    with receiving_otlp() as collector:
+        telemetry(collector, OTEL_RESOURCE_ATTRIBUTES="service.instance.id=pod-7").shutdown()
+
+    assert {one["service.instance.id"] for one in resources_of(collector)} == {"pod-7"}
+
+
 @pytest.mark.network
 @pytest.mark.parametrize("kept", SIGNALS)
 def test_each_signal_is_switched_by_its_exporter(kept: str) -> None:

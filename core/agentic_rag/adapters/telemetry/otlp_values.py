@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import cast
+from uuid import uuid4
 
 from opentelemetry._logs import LogRecord, SeverityNumber
 from opentelemetry.attributes import BoundedAttributes
@@ -26,6 +27,7 @@ from opentelemetry.sdk.metrics.export import (
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.sdk.version import __version__ as sdk_version
 from opentelemetry.trace import (
     NonRecordingSpan,
     SpanContext,
@@ -56,6 +58,12 @@ _SEVERITIES = {
 """By the names of Python's levels."""
 _MOST_ATTRIBUTES = 128
 """Of a log record where the operator sets no limit (OpenTelemetry specification 1.48, "Attribute Limits")."""
+_SDK = {
+    "telemetry.sdk.language": "python",
+    "telemetry.sdk.name": "opentelemetry",
+    "telemetry.sdk.version": sdk_version,
+}
+"""Attributes of every resource (OpenTelemetry specification 1.48, "Resource SDK")."""
 _FAILED, _UNSET = Status(StatusCode.ERROR), Status(StatusCode.UNSET)
 _SAMPLED, _UNSAMPLED = TraceFlags(TraceFlags.SAMPLED), TraceFlags(TraceFlags.DEFAULT)
 SAMPLED = SpanContext(1, 1, is_remote=False, trace_flags=_SAMPLED)
@@ -84,8 +92,11 @@ class _HashedResource(Resource):
 
 
 def origin_of(attributes: Mapping[str, str], version: str) -> Origin:
-    """The origin of a process with these attributes."""
-    return Origin(_HashedResource(attributes), InstrumentationScope("agentic_rag", version))
+    """The origin of this process, with these attributes. It has an id of its own unless they name one: cumulative
+    metrics of two processes would else be one series that jumps.
+    """
+    own = {"service.instance.id": str(uuid4())}
+    return Origin(_HashedResource({**own, **attributes, **_SDK}), InstrumentationScope("agentic_rag", version))
 
 
 def spans_of(ended: Iterable[RecordedSpan], origin: Origin, limits: ExportBatches) -> list[ReadableSpan]:
