@@ -19,7 +19,7 @@ help: ## Show this list
 
 $(VENV)/.runtime: requirements/installer.txt requirements/build.txt requirements/runtime.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or 3.12 is needed, and none was found on PATH." >&2; exit 2; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "No venv module: install it (Debian: apt-get install python3-venv)." >&2; exit 2; }
+	@$(BIN)/python -c "import pip" 2>/dev/null || $(PYTHON) -m venv $(VENV) || { echo "No venv module: install it (Debian: apt-get install python3-venv)." >&2; exit 2; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
 	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/build.txt -r requirements/runtime.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
