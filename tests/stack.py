@@ -27,6 +27,8 @@ from tests.neo4j_server import GIVEN_URI, Neo4jContainer, Neo4jServer, session_s
 
 GIVEN_DATABASE_URL = "AGENTIC_RAG_TEST_DATABASE_URL"
 GIVEN_REDIS_URL = "AGENTIC_RAG_TEST_REDIS_URL"
+GIVEN_PARTS = "AGENTIC_RAG_TEST_PARTS"
+"""Partitions of the large tables in the migrated databases of a session, if any."""
 
 POSTGRES = "postgres"
 NEO4J = "neo4j"
@@ -200,7 +202,10 @@ def _make_graph_schema(url: str) -> None:
 
 async def _migrated_database(server_url: str) -> None:
     # Imported here: sessions without a database need no migrations.
+    from agentic_rag_migrations.partitions import partition
     from agentic_rag_migrations.upgrade import upgrade
 
     await execute(server_url, f'CREATE DATABASE "{TEMPLATE}"')
     await upgrade(database_at(server_url, TEMPLATE))
+    if parts := int(os.environ.get(GIVEN_PARTS, "0")):
+        await partition(database_at(server_url, TEMPLATE), parts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import asyncpg
 
@@ -14,7 +15,7 @@ from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.roles import prepare_database
 from agentic_rag_migrations.serving import is_served
 
-_LOCK = 0x7261675F6D696772
+LOCK = 0x7261675F6D696772
 """Advisory lock of migrations ("rag_migr"): one at a time in a database."""
 
 ATTEMPTS = 30
@@ -45,8 +46,8 @@ async def upgrade(database_url: str, to: str | None = None) -> list[str]:
     Errors: `Misconfigured` (see `roles.prepare_database`; SCHEMA_TOO_NEW), `DependencyUnavailable`, `Retryable` code
     MIGRATION_BLOCKED.
     """
-    async with _connected(database_url) as connection:
-        await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
+    async with connected(database_url) as connection:
+        await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
         last = HEAD if to is None else to
         before = await _status(connection, last)
         await prepare_database(connection)
@@ -60,7 +61,7 @@ async def status(database_url: str) -> MigrationStatus:
     """Where the database stands; changes nothing. Errors: `DependencyUnavailable`; `Misconfigured` code
     SCHEMA_TOO_NEW.
     """
-    async with _connected(database_url) as connection:
+    async with connected(database_url) as connection:
         return await _status(connection)
 
 
@@ -95,9 +96,14 @@ def _plain(database_url: str) -> str:
 
 
 @asynccontextmanager
-async def _connected(database_url: str) -> AsyncGenerator[asyncpg.Connection]:
+async def connected(
+    database_url: str, settings: Mapping[str, str] = MappingProxyType({"search_path": "public"})
+) -> AsyncGenerator[asyncpg.Connection]:
+    """A connection as the login, with settings of the server. Errors: `DependencyUnavailable`, `Misconfigured` code
+    DATABASE_LOGIN_REFUSED.
+    """
     try:
-        connection = await asyncpg.connect(_plain(database_url), server_settings={"search_path": "public"})
+        connection = await asyncpg.connect(_plain(database_url), server_settings=dict(settings))
     except (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.CannotConnectNowError) as error:
         raise DependencyUnavailable(
             f"Postgres does not answer: {error}. Check DATABASE_URL and `rag doctor`.", dependency="postgres"

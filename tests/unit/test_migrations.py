@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import agentic_rag_migrations
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag_migrations import HEAD
+from agentic_rag_migrations.partitions import TableLayout, bytes_needed, require_room
 
 
 def test_the_head_is_the_newest_revision() -> None:
@@ -72,3 +74,19 @@ def test_a_revision_that_breaks_the_version_before_says_so() -> None:
     later = [file for file in files if file.name.partition("_")[0] > FIRST]
 
     assert [file.name for file in later if breaks_the_version_before(file.read_text("utf-8"))] == []
+
+
+def test_a_move_needs_room_for_the_largest_table_twice() -> None:
+    found = [TableLayout("rag_chunks", 0, 5 << 20), TableLayout("rag_embeddings", 16, 9 << 20)]
+
+    assert bytes_needed(found, 16) == 10 << 20
+    assert bytes_needed(found, 0) == 18 << 20
+    assert bytes_needed(found[1:], 16) == 0
+
+
+def test_a_move_that_has_too_little_room_is_refused_before_it_begins() -> None:
+    require_room(10 << 20, 10 << 20)
+    with pytest.raises(DependencyUnavailable, match=r"needs 10 MiB .* 9 MiB are free") as refused:
+        require_room(10 << 20, 9 << 20)
+
+    assert refused.value.code == "STORAGE_FULL"

@@ -1,10 +1,14 @@
 """The fixtures every other test builds on."""
 
+import os
 from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
 import redis
+from tests.stack import GIVEN_PARTS
+
+from agentic_rag_migrations.partitions import layouts
 
 pytestmark = pytest.mark.integration
 
@@ -29,3 +33,10 @@ def test_a_fresh_redis_has_no_keys(fresh_redis: str, round_: int) -> None:
     with redis.Redis.from_url(fresh_redis) as client:
         assert client.dbsize() == 0
         client.set(f"left-behind-{round_}", "x")
+
+
+async def test_the_large_tables_lie_as_the_session_was_asked_to(migrated_url: str, migrated_database: str) -> None:
+    asked = int(os.environ.get(GIVEN_PARTS, "0"))
+
+    for url in (migrated_url, migrated_database):
+        assert {one.parts for one in await layouts(url)} == {asked}

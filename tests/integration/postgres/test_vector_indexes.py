@@ -115,7 +115,8 @@ async def is_there(url: str, workspace: WorkspaceRef, space_id: int = 1) -> bool
     server = await asyncpg.connect(url)
     try:
         return await server.fetchval(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", index_name(workspace, space_id)
+            "SELECT indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relname = $1",
+            index_name(workspace, space_id),
         )
     finally:
         await server.close()
@@ -283,7 +284,8 @@ async def test_what_a_crashed_build_left_is_built_again(
     server = await asyncpg.connect(migrated_url)
     try:
         await server.execute(
-            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass($1)", index_name(large, 1)
+            "UPDATE pg_index i SET indisvalid = false FROM pg_class c WHERE c.oid = i.indexrelid AND c.relname = $1",
+            index_name(large, 1),
         )
     finally:
         await server.close()

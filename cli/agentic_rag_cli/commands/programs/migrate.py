@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import shutil
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentic_rag.kernel.formatting import format_bytes, format_count
 from agentic_rag_cli.client import operator_queries
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentic_rag.settings import Settings
+    from agentic_rag_migrations.partitions import MovedTable
 
 app = typer.Typer(help="The database's schema.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -31,6 +39,55 @@ def up(context: typer.Context, as_json: JsonOption = False) -> None:
         f"applied {', '.join(applied)}" if applied else "the schema is up to date",
         as_json=as_json,
     )
+
+
+@app.command("partition")
+def partition(
+    context: typer.Context,
+    parts: Annotated[
+        int, typer.Option("--parts", min=0, help="Partitions of each table, 2 to 256; 0 makes it whole again.")
+    ],
+    tables: Annotated[
+        str, typer.Option("--tables", help="Tables to move, separated by commas.")
+    ] = "rag_chunks,rag_embeddings,rag_mentions",
+    as_json: JsonOption = False,
+) -> None:
+    """Lay the large tables in hash partitions by workspace, or back in one; may be repeated. Servers and workers must
+    be stopped.
+
+    Every table is moved wholly or not at all, with its keys, indexes, policies and grants. What a partition gains and
+    costs: docs/decisions/0061.
+
+    Example: rag migrate partition --parts 16
+    """
+    wiring = wiring_of(context)
+    given = wiring.settings()
+    with wiring.bare_servers(given) as settings:
+        named = [name.strip() for name in tables.split(",") if name.strip()]
+        moved = _partition(settings, parts, named, is_embedded=not given.stores.database_url)
+    shown = [
+        {"table": one.table, "before": one.before, "parts": one.parts, "rows": one.rows, "seconds": one.seconds}
+        for one in moved
+    ]
+    terminal.show(shown, "\n".join(map(_told, moved)) or "the tables lie so already", as_json=as_json)
+
+
+def _partition(settings: Settings, parts: int, tables: Sequence[str], *, is_embedded: bool) -> list[MovedTable]:
+    from agentic_rag_migrations.partitions import bytes_needed, layouts, partition, require_room
+
+    url = settings.stores.migrating_url
+    needed = bytes_needed(run_async(layouts(url, tables)), parts)
+    if needed:
+        terminal.note(f"the disk of the database needs {format_bytes(needed)} meanwhile")
+    if is_embedded:
+        require_room(needed, shutil.disk_usage(settings.stores.state_home).free)
+    with terminal.ProgressLine("partition") as line:
+        return run_async(partition(url, parts, tables, line.update))
+
+
+def _told(one: MovedTable) -> str:
+    lies = f"in {one.parts} partitions" if one.parts else "whole"
+    return f"{one.table}: {format_count(one.rows, 'row')}, {lies}, {one.seconds:.1f} s"
 
 
 @app.command("status")

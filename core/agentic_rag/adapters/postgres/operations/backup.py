@@ -63,20 +63,23 @@ COLUMNS = """
 SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
 FROM pg_class c
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1::text[])
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY ($1::text[])
 GROUP BY c.relname
 """
 
+# With partitions: where the owner sees no row of one, a reference of its table is checked for none.
 PROTECTED = """
-SELECT relname::text AS name FROM pg_class
-WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relforcerowsecurity AND relname LIKE 'rag\\_%'
-ORDER BY relname
+SELECT oid::regclass::text AS name FROM pg_class
+WHERE relnamespace IN ('public'::regnamespace, to_regnamespace('rag_partitions')) AND relkind IN ('r', 'p')
+  AND relforcerowsecurity AND relname LIKE 'rag\\_%'
+ORDER BY name
 """
 
 FOREIGN_KEYS = """
 SELECT c.relname::text AS name, k.conname::text AS key, pg_get_constraintdef(k.oid) AS definition
 FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
-WHERE k.contype = 'f' AND k.connamespace = 'public'::regnamespace AND c.relname LIKE 'rag\\_%'
+WHERE k.contype = 'f' AND k.conparentid = 0 AND k.connamespace = 'public'::regnamespace
+  AND c.relname LIKE 'rag\\_%'
 ORDER BY c.relname, k.conname
 """
 

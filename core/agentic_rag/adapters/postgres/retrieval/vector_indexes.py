@@ -1,5 +1,5 @@
 """`retrieval.ports.VectorIndexStore` and `retrieval.ports.IndexBuilder` on Postgres: partial HNSW indexes, one per
-workspace and space.
+workspace and space. Where the table lies in partitions by workspace, an index is on the one that holds its workspace.
 """
 
 # asyncpg ships no types.
@@ -42,21 +42,34 @@ FORGET = "DELETE FROM rag_vector_indexes WHERE org_id = $1 AND workspace_id = $2
 # Safe from injection: names come from a hash, ids are UUIDs, the rest are numbers. ef_construction is twice pgvector's
 # default, for the required recall.
 CREATE = """
-CREATE INDEX CONCURRENTLY {name} ON rag_embeddings USING hnsw ((v::halfvec({dimensions})) halfvec_ip_ops)
+CREATE INDEX CONCURRENTLY {name} ON {table} USING hnsw ((v::halfvec({dimensions})) halfvec_ip_ops)
 WITH (m = 16, ef_construction = 128)
 WHERE org_id = '{org}'::uuid AND workspace_id = '{workspace}'::uuid AND space_id = {space}::smallint
+"""
+
+# The table, or its partition that holds workspace $1.
+TABLE_OF = """
+SELECT coalesce(
+    (SELECT p.inhrelid
+     FROM pg_inherits p
+     JOIN pg_class c ON c.oid = p.inhrelid,
+     LATERAL regexp_match(pg_get_expr(c.relpartbound, c.oid), 'modulus (\\d+), remainder (\\d+)') AS bound
+     WHERE p.inhparent = 'public.rag_embeddings'::regclass
+       AND satisfies_hash_partition(p.inhparent, bound[1]::integer, bound[2]::integer, $1::uuid)),
+    'public.rag_embeddings'::regclass
+)::regclass::text
 """
 
 DROP = "DROP INDEX CONCURRENTLY IF EXISTS {name}"
 
 STATE = """
-SELECT i.indisvalid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
-WHERE c.relname = $1 AND c.relnamespace = 'public'::regnamespace
+SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)
 """
 
 OTHERS = """
 SELECT count(*) FROM pg_class
-WHERE relkind = 'i' AND relnamespace = 'public'::regnamespace AND starts_with(relname, $1) AND relname <> $2
+WHERE relkind = 'i' AND relnamespace IN ('public'::regnamespace, to_regnamespace('rag_partitions'))
+  AND starts_with(relname, $1) AND relname <> $2
 """
 
 # A session lock: it ends with the connection, so a dead builder leaves none.
@@ -115,6 +128,7 @@ class PostgresIndexBuilder:
             await connection.execute(
                 CREATE.format(
                     name=name,
+                    table=await connection.fetchval(TABLE_OF, workspace.workspace_id),
                     dimensions=int(space.space.dimensions),
                     org=UUID(int=workspace.org_id.int),
                     workspace=UUID(int=workspace.workspace_id.int),
@@ -141,7 +155,12 @@ class PostgresIndexBuilder:
 
     @asynccontextmanager
     async def _open_connection(self) -> AsyncGenerator[Any]:
-        settings = {"role": self._role, "application_name": "agentic-rag index", "search_path": "public"}
+        settings = {
+            "role": self._role,
+            "application_name": "agentic-rag index",
+            # An index has the schema of its table.
+            "search_path": "public, rag_partitions",
+        }
         connect: Any = asyncpg.connect
         with driver_errors():
             connection = await connect(

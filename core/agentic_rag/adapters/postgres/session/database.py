@@ -77,7 +77,7 @@ SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
        r.rolsuper OR r.rolbypassrls AS is_above_policies,
        EXISTS (
            SELECT FROM pg_class c
-           WHERE c.relname LIKE 'rag\\_%' AND c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+           WHERE c.relname LIKE 'rag\\_%' AND c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace
              AND pg_has_role(r.oid, c.relowner, 'USAGE')
        ) AS owns_tables,
        EXISTS (
