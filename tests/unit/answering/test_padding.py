@@ -140,6 +140,8 @@ NOTICE, LATER = (
     "Die Kündigungsfrist für Mieter beträgt drei Monate.",
     "Nach acht Jahren beträgt die Frist sechs Monate.",
 )
+MET = "Monthly backups met their limit of 13 months."
+RENT_PL, LATE_PL = "Czynsz za lokal wynosi 400 zł.", "Po terminie czynsz wynosi 450 zł."
 VALVE, BEHIND = "Close the main valve when a pipe bursts.", "It is behind the flap."
 
 
@@ -148,6 +150,8 @@ VALVE, BEHIND = "Close the main valve when a pipe bursts.", "It is behind the fl
     [
         ("How long are nightly backups kept?", f"{NIGHTLY} {MONTHLY}", (NIGHTLY, MONTHLY), (2.5, 1.6), (NIGHTLY,)),
         ("How long are nightly backups kept?", f"{NIGHTLY} {MONTHLY}", (MONTHLY, NIGHTLY), (1.6, 2.5), (NIGHTLY,)),
+        ("How long are nightly backups kept?", f"{NIGHTLY} {MET}", (NIGHTLY, MET), (2.5, 1.6), (NIGHTLY,)),
+        ("Ile wynosi czynsz za lokal?", f"{RENT_PL} {LATE_PL}", (RENT_PL, LATE_PL), (2.5, 1.6), None),
         ("How long are backups kept?", f"{NIGHTLY} {MONTHLY}", (NIGHTLY, MONTHLY), (2.5, 1.6), (NIGHTLY, MONTHLY)),
         ("How long are nightly backups kept?", f"{NIGHTLY} {MONTHLY}", (NIGHTLY, MONTHLY), (1.6, 2.5), None),
         (

@@ -66,21 +66,10 @@ _LIMITED = re.compile(
     re.IGNORECASE,
 )
 """What tells a limit, an exception or an alternative behind it."""
-_ASKS_WHICH_ELSEWHERE = re.compile(
-    r"¿?(?:welche[mnrs]?|wer|wen|wem|was|wo|qu['’]est-ce (?:qui|que)|quel(?:le)?s?|qui|où|"
-    r"qué|cuál(?:es)?|quién(?:es)?|dónde) ",
-    re.IGNORECASE,
-)
-_LIMITED_ELSEWHERE = re.compile(
-    r"[,;:]|(?<![\w-])\d|\b(?:als|bevor|bis|ohne|außer|sondern|aber|nur|wenn|falls|que|avant|sans|sauf|mais|si|seulement|"
-    r"antes|sin|salvo|excepto|pero|sino|solo)\b",
-    re.IGNORECASE,
-)
-"""The same of German, French and Spanish: a clause by itself that denies anything."""
+_LIMITED_BY_FORM = re.compile(r"[,;:]|(?<![\w-])\d")
+"""The same in any language."""
 _MORE_DAYS = re.compile(
-    r"\b(?:daily|every ?day|all days|any day|each day|week ?days?|working days?|weekends?|other days|otherwise|except|"
-    r"täglich|jeden tag|alle tage|werktags?|werktagen|wochenenden?|sonst|außer|tous les jours|chaque jour|"
-    r"autres jours|sauf|todos los días|cada día|fin de semana|excepto|laborables)\b",
+    r"\b(?:daily|(?:every|each|any) ?day|all days|week ?days?|working days?|weekends?|other days|otherwise|except)\b",
     re.IGNORECASE,
 )
 _MOST_THINGS = 4
@@ -172,8 +161,14 @@ def is_of_other_day(question: str, sentences: Sequence[DraftSentence], passages:
     return (
         bool(named)
         and not asked <= named | weekdays_of(" ".join((*columns, text_around(sentences, passages))))
-        and not any(map(_MORE_DAYS.search, texts))
+        and not any(map(_tells_more_days, texts))
     )
+
+
+def _tells_more_days(text: str) -> bool:
+    """Whether a text speaks of more days than it names, in its language."""
+    table = table_of(text)
+    return (_MORE_DAYS if table is None else table.more_days.pattern).search(text) is not None
 
 
 def tells_of_plan(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
@@ -226,7 +221,7 @@ def denies_what_is_asked(part: Subquery, sentences: Sequence[DraftSentence], pas
     said by "staff must not close valve V-7".
     """
     table = table_of(part.text)
-    asks = _ASKS_WHICH if table is None else _ASKS_WHICH_ELSEWHERE
+    asks = _ASKS_WHICH if table is None else table.asks_which.pattern
     if not asks.match(part.text) or has_negation(part.text):
         return False
     told: list[tuple[float, bool]] = []
@@ -251,7 +246,7 @@ def _denies_it(said: str, part: Subquery, table: WordTable | None) -> bool:
     if not any(one.is_other for one in words_of(said, part, table)):
         return False
     if table is not None:
-        return is_negative(said) and _LIMITED_ELSEWHERE.search(said) is None
+        return is_negative(said) and not any(one.search(said) for one in (_LIMITED_BY_FORM, table.limits.pattern))
     denied = _DENIED.match(said)
     is_limited = denied is None or _LIMITED.search(said, denied.end()) is not None
     return denied is not None and not is_limited and mask_of(lower_text(denied["verb"]), part.terms) != 0

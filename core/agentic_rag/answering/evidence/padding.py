@@ -28,6 +28,7 @@ from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.programming import name_set, names_above
 from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -42,14 +43,10 @@ LONGEST_GAP = 8
 """Code points between sentences in a row: a blank line and the mark of an item."""
 _JOINING = re.compile(r"\b(?:and|or|both|each|respectively)\b", re.IGNORECASE)
 _CONDITION = re.compile(
-    r"\b(?:if|when|where|after|before|until|unless|except|during|with|without|(?:in|on)(?! \d)|at most|at least|"
-    r"wenn|falls|sofern|nach|vor|bis|ab|bei|während|mit|ohne|außer|(?:im|am)(?! \d)|höchstens|mindestens|"
-    r"si|quand|après|avant|dès|jusqu|pendant|avec|sans|sauf|en(?! \d)|"
-    r"cuando|después|antes|hasta|durante|con|sin|salvo|excepto|"
-    r"als|indien|na|voor|tot|tijdens|met|zonder|behalve)\b",
+    r"\b(?:if|when|where|after|before|until|unless|except|during|with|without|(?:in|on)(?! \d)|at most|at least)\b",
     re.IGNORECASE,
 )
-"""What opens a condition or an exception, in any of these languages."""
+"""What opens a condition or an exception in English."""
 
 
 def without_padding(
@@ -82,10 +79,12 @@ def without_farther(
 ) -> tuple[DraftSentence, ...]:
     """The sentences, where one of them may answer, less those that have less of the question than another one which
     states an answer and is as likely: how long monthly backups are kept beside how long nightly ones are. One that
-    leans on another one, or is leant on, stays, and one that may limit what the other one says.
+    leans on another one, or is leant on, stays, and one that may limit what the other one says; in a language whose
+    conditions are not known all of them.
     """
     table = table_of(part.text)
-    if kind not in _ONE_ANSWER or (_JOINING if table is None else table.joining.pattern).search(part.text):
+    joining, opening = (_JOINING, _CONDITION) if table is None else (table.joining.pattern, _opening_of(table))
+    if kind not in _ONE_ANSWER or opening is None or joining.search(part.text):
         return tuple(sentences)
     held = [_held_with_above(part, one, passages) for one in sentences]
     odds = [_best_odds(one, read) or EVEN_ODDS for one in sentences]
@@ -103,9 +102,13 @@ def without_farther(
         if not nearer or _is_joined(sentences[at], sentences, passages):
             return False
         beside = [sentences[other] for other in nearer]
-        return not _limits(part, sentences[at], beside, passages, is_value=states[at])
+        return not _limits(part, sentences[at], beside, passages, opening, is_value=states[at])
 
     return tuple(one for at, one in enumerate(sentences) if not is_farther(at))
+
+
+def _opening_of(table: WordTable) -> re.Pattern[str] | None:
+    return None if table.conditions is None else table.conditions.pattern
 
 
 def _limits(
@@ -113,12 +116,14 @@ def _limits(
     sentence: DraftSentence,
     nearer: Sequence[DraftSentence],
     passages: Sequence[Passage],
+    opening: re.Pattern[str],
     *,
     is_value: bool,
 ) -> bool:
     """True for a sentence that denies something where neither the question nor the others do ("Dogs may not enter in
     July"), and for a value in figures like theirs that holds under a condition which the question does not name ("With
-    kidney disease the dose is 200 mg"). A row says it of itself, and a question of the text says nothing.
+    kidney disease the dose is 200 mg"); `opening` finds what opens one. A row says it of itself, and a question of the
+    text says nothing.
     """
     said, *others = (" ".join(texts_of(quotes_of(one), passages)) for one in (sentence, *nearer))
     if "?" in said:
@@ -128,7 +133,7 @@ def _limits(
     has_figures = part.answer_type in _TOLD_IN_FIGURES or (
         part.answer_type is AnswerType.FACT and _FIGURE.search(said) and any(map(_FIGURE.search, others))
     )
-    told, asked = (frozenset(one.lower() for one in _CONDITION.findall(text)) for text in (said, part.text))
+    told, asked = (frozenset(one.lower() for one in opening.findall(text)) for text in (said, part.text))
     return is_value and bool(has_figures) and bool(told - asked) and sentence.kind is not UnitKind.TABLE_ROW
 
 

@@ -28,13 +28,15 @@ from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.extreme import asks_for_extreme
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import all_quotes
+from agentic_rag.language.words.word_table import WordTable
+from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 _NAMES_SEVERAL = re.compile(r"[,;] | and ")
 """Of a row or an item that may be the list that is asked for by itself."""
-_ASKS_LEAVE = re.compile(r"\b(?:may|allowed|permitted|darf|dürfen|erlaubt|permis|permitido)\b", re.IGNORECASE)
+_ASKS_LEAVE = re.compile(r"\b(?:may|allowed|permitted)\b", re.IGNORECASE)
 """How a question asks what may be: elsewhere a rule may be a denial, and a "no" speak of something else."""
-_REFUSED = re.compile(r"\|\s*(?:no|nein|non|nee|not\b[^|\n]*|never|forbidden|prohibited)\s*(?=\||$)", re.IGNORECASE)
+_REFUSED = re.compile(r"no|non|not\b.*|never|forbidden|prohibited", re.IGNORECASE)
 LONGEST_WHOLE_TABLE = 800
 """Code points of a table at the end of a chunk that surely does not go on in the next one."""
 MOST_ADDED = 20
@@ -117,9 +119,10 @@ def _left_out(
     asks what may be, such as deny as that one does.
     """
     members = [*_members(part, block, sentences, passages), *_rows_elsewhere(part, block, sentences, passages)]
-    asks_leave = _ASKS_LEAVE.search(part.text) is not None
+    table = table_of(part.text)
+    asks_leave = (_ASKS_LEAVE if table is None else table.asks_leave.pattern).search(part.text) is not None
     is_table = block.kind is TextBlockKind.TABLE
-    judged = [(one, asks_leave and _denies(one.text, is_row=is_table)) for one in members]
+    judged = [(one, asks_leave and _denies(one.text, table, is_row=is_table)) for one in members]
     wanted = {(one.mask & ~part.target_mask, denied) for one, denied in judged if one.is_quoted}
     return [
         one
@@ -128,9 +131,14 @@ def _left_out(
     ]
 
 
-def _denies(text: str, *, is_row: bool) -> bool:
-    """True for an item that denies something, and for a row with a cell that says no or begins with not."""
-    return _REFUSED.search(text) is not None if is_row else has_negation(text)
+def _denies(text: str, table: WordTable | None, *, is_row: bool) -> bool:
+    """True for an item that denies something, and for a row with a cell that says no or begins with not, in the
+    language of the question.
+    """
+    if not is_row:
+        return has_negation(text)
+    refuses = _REFUSED if table is None else table.refused.pattern
+    return any(refuses.fullmatch(cell.strip()) for cell in text.split("|")[1:])
 
 
 def _members(

@@ -136,6 +136,8 @@ DUTCH = WordTable(
         ignores_case=False,
     ),
     negation=Wording(r"\b(?:niet|geen|nooit|zonder|niemand|niets|noch|verboden)\b"),
+    conditions=Wording(r"\b(?:als|indien|na|voor|tot|tijdens|met|zonder|behalve)\b"),
+    refused=Wording(r"nee"),
     numbers={
         "januari": "january", "februari": "february", "maart": "march", "mei": "may", "juni": "june", "juli": "july",
         "augustus": "august", "oktober": "october", "twee": "two", "drie": "3", "vier": "four", "vijf": "five",

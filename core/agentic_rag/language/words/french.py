@@ -154,6 +154,12 @@ FRENCH = WordTable(
     was=Wording(r"\b(?:été|était|étaient|eut|fut|furent)\b|\b(?:a|ont)(?:-t-(?:il|elle|on))? \w+(?:é|ée|és|ées)\b"),
     planned=Wording(r"\b(?:\w+(?:era|eront)|aura|auront|prévue?s?|prévoit|prévoient)\b"),
     negation=Wording(r"\b(?:pas|jamais|aucune?|rien|personne|sans|ni|interdit\w*|non)\b"),
+    conditions=Wording(r"\b(?:si|quand|après|avant|dès|jusqu|pendant|avec|sans|sauf|en(?! \d))\b"),
+    limits=Wording(r"\b(?:que|avant|sans|sauf|mais|si|seulement)\b"),
+    asks_which=Wording(r"(?:qu['’]est-ce (?:qui|que)|quel(?:le)?s?|qui|où) "),
+    asks_leave=Wording(r"\bpermis\b"),
+    refused=Wording(r"non"),
+    more_days=Wording(r"\b(?:tous les jours|chaque jour|autres jours|sauf)\b"),
     numbers={
         "janvier": "january", "février": "feb.", "mars": "mar.", "avril": "april", "mai": "may", "juin": "june",
         "juillet": "july", "août": "aug.", "septembre": "september", "octobre": "october", "novembre": "november",

@@ -203,6 +203,16 @@ GERMAN = WordTable(
     planned=Wording(r"\b(?:soll|sollen|geplant|voraussichtlich|vorgesehen)\b"),
     negation=Wording(r"\b(?:nicht|kein\w*|nie|niemals|ohne|niemand|nichts|weder|verboten|"
     r"untersagt)\b"),
+    conditions=Wording(
+        r"\b(?:wenn|falls|sofern|nach|vor|bis|ab|bei|während|mit|ohne|außer|(?:im|am)(?! \d)|höchstens|mindestens)\b"
+    ),
+    limits=Wording(r"\b(?:als|bevor|bis|ohne|außer|sondern|aber|nur|wenn|falls)\b"),
+    asks_which=Wording(r"(?:welche[mnrs]?|wer|wen|wem|was|wo) "),
+    asks_leave=Wording(r"\b(?:darf|dürfen|erlaubt)\b"),
+    refused=Wording(r"nein"),
+    more_days=Wording(
+        r"\b(?:täglich|jeden tag|alle tage|werktags?|werktagen|wochenenden?|sonst|außer)\b"
+    ),
     months=("januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober", "november",
             "dezember"),
     numbers={

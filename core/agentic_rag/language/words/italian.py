@@ -141,6 +141,10 @@ ITALIAN = WordTable(
         ignores_case=False,
     ),
     negation=Wording(r"\b(?:non|mai|nessun[oa]?|niente|nulla|senza|né|vietat\w+)\b"),
+    conditions=Wording(
+        r"\b(?:se|quando|dopo|prima|entro|fino|durante|con|senza|tranne|salvo|eccetto|(?:in|nel)(?! \d)|almeno|"
+        r"al massimo)\b"
+    ),
     numbers={
         "gennaio": "january", "febbraio": "february", "marzo": "march", "aprile": "april", "maggio": "may",
         "giugno": "june", "luglio": "july", "agosto": "august", "settembre": "september", "ottobre": "october",

@@ -142,6 +142,9 @@ PORTUGUESE = WordTable(
         ignores_case=False,
     ),
     negation=Wording(r"\b(?:não|nunca|jamais|sem|nenhuma?|ninguém|nada|nem|proibid\w+)\b"),
+    conditions=Wording(
+        r"\b(?:se|quando|depois|antes|após|até|durante|com|sem|salvo|exceto|em(?! \d)|pelo menos|no máximo)\b"
+    ),
     numbers={
         "janeiro": "january", "fevereiro": "february", "março": "march", "abril": "april", "maio": "may",
         "junho": "june", "julho": "july", "agosto": "august", "setembro": "september", "outubro": "october",

@@ -202,6 +202,12 @@ SPANISH = WordTable(
     negation=Wording(r"\b(?:no|nunca|jamás|sin|ningún|ninguna|ninguno|nadie|nada|ni|tampoco|prohibid[oa]s?)\b"),
     months=("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre",
             "noviembre", "diciembre"),
+    conditions=Wording(r"\b(?:si|cuando|después|antes|hasta|durante|con|sin|salvo|excepto|en(?! \d))\b"),
+    limits=Wording(r"\b(?:que|antes|si|sin|salvo|excepto|pero|sino|solo)\b"),
+    asks_which=Wording(r"¿?(?:qué|cuál(?:es)?|quién(?:es)?|dónde) "),
+    asks_leave=Wording(r"\bpermitido\b"),
+    refused=Wording(r"no"),
+    more_days=Wording(r"\b(?:todos los días|cada día|fin de semana|excepto|laborables)\b"),
     numbers={
         "dos": "two", "tres": "3", "cuatro": "four", "cinco": "five", "seis": "six", "siete": "seven", "ocho": "8",
         "nueve": "nine", "diez": "ten", "quince": "15", "veinte": "twenty", "treinta": "thirty", "día": "day",

@@ -111,6 +111,18 @@ class WordTable:
     has_decimal_comma: bool = True
     groups_by_space: bool = False
     """It writes a space between thousands."""
+    conditions: Wording | None = None
+    """What opens a condition or an exception."""
+    limits: Wording = _NEVER
+    """What tells, beside punctuation and figures, that a denial has a limit, an exception or an alternative."""
+    asks_which: Wording = _NEVER
+    """How a question begins that asks which thing, person or place it is."""
+    asks_leave: Wording = _NEVER
+    """How a question asks what may be."""
+    refused: Wording = _NEVER
+    """The whole cell of a table that says no."""
+    more_days: Wording = _NEVER
+    """What speaks of more days of the week than those that are named."""
     aside: Wording = _NEVER
     """What makes no other statement: that it holds always."""
     has_compounds: bool = False
