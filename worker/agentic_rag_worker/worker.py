@@ -184,7 +184,7 @@ def _queues(
     """The key, delivery function and slots of each queue that this process consumes. The partitions of the bulk queue
     share their slots and pause while a job runs exclusively.
     """
-    layout = QueueLayout(parts.queue_name, parts.partitions)
+    layout = QueueLayout(parts.key_prefix, parts.partitions)
     bulk, interactive = (
         JobSlots(options.slots, lambda: exclusive_lock.is_exclusive),
         JobSlots(options.interactive_slots),

@@ -303,7 +303,7 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def _passage_exchange(self) -> PassageExchange:
-        return self._owned(RedisPassageExchange(self.settings.stores.redis_url, prefix=self.queue_name))
+        return self._owned(RedisPassageExchange(self.settings.stores.redis_url, prefix=self.key_prefix))
 
     @cached_property
     def write_passage(self) -> WritePassage:

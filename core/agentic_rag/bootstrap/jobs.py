@@ -29,10 +29,6 @@ class JobParts(ModelParts):
     """Vectors of a workspace that are scanned exactly; above it an approximate index is built."""
 
     @property
-    def queue_name(self) -> str:
-        return self.settings.jobs.queue_name
-
-    @property
     def partitions(self) -> int:
         return self.settings.jobs.partitions
 
@@ -46,7 +42,7 @@ class JobParts(ModelParts):
 
     @cached_property
     def queue(self) -> JobQueue:
-        return self._owned(ArqJobQueue(self.arq_pool(), self.queue_name, self.partitions))
+        return self._owned(ArqJobQueue(self.arq_pool(), self.key_prefix, self.partitions))
 
     def dead_payloads(self) -> DeadPayloads:
         """Undecodable payloads, on a connection of the dispatcher's role; the caller closes it."""

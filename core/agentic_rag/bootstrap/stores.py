@@ -23,6 +23,7 @@ from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.answering.ports import AnswerCache, GateLog, RunStore
 from agentic_rag.bootstrap.kernel import KernelParts
 from agentic_rag.documents.ports import BlobStore
+from agentic_rag.jobs.redis_address import key_prefix
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.retrieval.ports import GraphStore
@@ -136,10 +137,15 @@ class StoreParts(KernelParts):
     def gate_log(self) -> GateLog:
         return PostgresGateLog(self._pool)
 
+    @property
+    def key_prefix(self) -> str:
+        """What all keys in Redis but arq's begin with."""
+        return key_prefix(self.settings.stores.redis_url, self.settings.jobs.queue_name)
+
     @cached_property
     def cache(self) -> AnswerCache:
         """Redis first, then the table behind it."""
-        redis = RedisAnswerCache(self.settings.stores.redis_url, prefix=self.settings.jobs.queue_name)
+        redis = RedisAnswerCache(self.settings.stores.redis_url, prefix=self.key_prefix)
         return self._owned(ChainedAnswerCache(redis, PostgresAnswerCache(self._pool)))
 
     @cached_property

@@ -83,7 +83,7 @@ class TenancyParts(StoreParts):
     @cached_property
     def admission(self) -> Admission:
         rates = self.settings.workspaces.default_rates
-        shared = self._owned(RedisRateBuckets(self.settings.stores.redis_url, prefix=self.settings.jobs.queue_name))
+        shared = self._owned(RedisRateBuckets(self.settings.stores.redis_url, prefix=self.key_prefix))
         return Admission(
             self._small_reads,
             PrefetchedBuckets(shared, self.clock),

@@ -9,6 +9,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from agentic_rag.jobs.job import JobRef, QueueName, partition_of
+from agentic_rag.jobs.redis_address import tag_of
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -26,8 +27,8 @@ MAX_TIMESTAMP_MS = 253_402_300_800_000
 
 @dataclass(frozen=True, slots=True)
 class QueueLayout:
-    """Names of queues in Redis. `prefix` is AGENTIC_RAG_QUEUE_NAME; the bulk queue is split into `partitions` by
-    workspace.
+    """Names of queues in Redis. `prefix` is that of AGENTIC_RAG_QUEUE_NAME (`redis_address.key_prefix`); the bulk queue
+    is split into `partitions` by workspace.
     """
 
     prefix: str
@@ -47,9 +48,10 @@ class QueueLayout:
 
     def delivery_id(self, queue: QueueName, ref: JobRef) -> str:
         """The id of one delivery of a job. Offering a waiting job again gives the same id; queueing it anew, or
-        changing the number of partitions, gives another.
+        changing the number of partitions, gives another. Its keys have the hash tag of the queue's.
         """
-        return delivery_id(ref) + self._suffix(queue, self.partition(queue, ref))
+        tag = tag_of(self.prefix)
+        return f"{tag}:" * bool(tag) + delivery_id(ref) + self._suffix(queue, self.partition(queue, ref))
 
     def _suffix(self, queue: QueueName, partition: int) -> str:
         return "" if self.count(queue) == 1 else f":{partition}of{self.partitions}"

@@ -48,7 +48,8 @@ class StoresConfig:
     database_pool_size: Annotated[int, Env("AGENTIC_RAG_DATABASE_POOL_SIZE"), Meta(ge=1, le=200)] = 8
     """Database connections of one process; two more at most read keys, budgets and limits."""
     redis_url: Annotated[str, Env("REDIS_URL", is_url=True, check=parse_redis)] = field(default="", repr=False)
-    """Redis, `redis://:PASSWORD@HOST:6379/0` or, by its Sentinels, `redis+sentinel://:PASSWORD@HOST:26379,…/0?service=NAME`;
+    """Redis, `redis://:PASSWORD@HOST:6379/0`, by its Sentinels
+    `redis+sentinel://:PASSWORD@HOST:26379,…/0?service=NAME`, or a cluster, `redis+cluster://:PASSWORD@HOST:6379,…`;
     empty means the embedded server.
     """
     neo4j_uri: Annotated[str, Env("NEO4J_URI", is_url=True, check=parse_neo4j)] = field(default="", repr=False)

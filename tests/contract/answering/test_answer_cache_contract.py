@@ -13,6 +13,7 @@ from tests.waiting import eventually
 from agentic_rag.adapters.cache_chain import ChainedAnswerCache
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.jobs.redis_address import key_prefix
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -37,7 +38,7 @@ async def caching(request: pytest.FixtureRequest, session_stack: Stack) -> Async
         return
     chained = name not in redis_sources()
     url = session_stack.redis_url(redis_sources()[0] if chained else name)
-    redis = RedisAnswerCache(url, prefix=f"test-{uuid4()}", timeout_seconds=PATIENT_SECONDS)
+    redis = RedisAnswerCache(url, prefix=key_prefix(url, f"test-{uuid4()}"), timeout_seconds=PATIENT_SECONDS)
     async with BACKENDS["postgres" if chained else "memory"](request) as backend:
         cache = ChainedAnswerCache(redis, backend.cache) if chained else redis
         yield replace(backend, cache=cache)
@@ -124,7 +125,7 @@ async def test_what_only_the_lasting_cache_holds_is_served_from_there(session_st
     url = session_stack.redis_url(redis_sources()[0])
     lasting = MemoryAnswerCache(SystemClock())
     chain = ChainedAnswerCache(
-        RedisAnswerCache(url, prefix=f"test-{uuid4()}", timeout_seconds=PATIENT_SECONDS), lasting
+        RedisAnswerCache(url, prefix=key_prefix(url, f"test-{uuid4()}"), timeout_seconds=PATIENT_SECONDS), lasting
     )
     workspace = WorkspaceRef(uuid4(), uuid4())
     await lasting.put(workspace, "k", b"value", 60)

@@ -12,6 +12,7 @@ from agentic_rag.adapters.redis.connection import from_json, queue_pool
 from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, QueueName
 from agentic_rag.jobs.ports import JobQueue
+from agentic_rag.jobs.redis_address import key_prefix
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -26,7 +27,8 @@ async def queue(request: pytest.FixtureRequest, session_stack: Stack) -> AsyncIt
     if request.param == "memory":
         made = MemoryJobQueue()
     else:
-        made = ArqJobQueue(queue_pool(session_stack.redis_url(request.param)), f"test-{uuid4()}")
+        url = session_stack.redis_url(request.param)
+        made = ArqJobQueue(queue_pool(url), key_prefix(url, f"test-{uuid4()}"))
     yield made
     await made.aclose()
 
@@ -87,8 +89,8 @@ def given_up(arguments: dict[str, str]) -> Job:
 
 @pytest.mark.parametrize("source", [pytest.param(source, marks=REAL) for source in redis_sources()])
 async def test_dead_letters_are_shown_newest_first_without_what_they_hold(session_stack: Stack, source: str) -> None:
-    prefix = f"test-{uuid4()}"
-    pool = queue_pool(session_stack.redis_url(source))
+    url = session_stack.redis_url(source)
+    prefix, pool = key_prefix(url, f"test-{uuid4()}"), queue_pool(url)
     queue = ArqJobQueue(pool, prefix)
     older, newer = given_up({"path": "private.md"}), given_up({"path": "private.md"})
 

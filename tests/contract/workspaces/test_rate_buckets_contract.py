@@ -13,6 +13,7 @@ from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
 from agentic_rag.embedded.loopback import free_port
+from agentic_rag.jobs.redis_address import key_prefix
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.workspaces.ports import RateBuckets
 from agentic_rag.workspaces.prefetched_buckets import PrefetchedBuckets
@@ -34,7 +35,7 @@ async def buckets(request: pytest.FixtureRequest, session_stack: Stack) -> Async
         yield PrefetchedBuckets(MemoryRateBuckets(SystemClock()), SystemClock())
         return
     url = session_stack.redis_url(request.param)
-    redis = RedisRateBuckets(url, prefix=f"test-{uuid4()}", timeout_seconds=PATIENT_SECONDS)
+    redis = RedisRateBuckets(url, prefix=key_prefix(url, f"test-{uuid4()}"), timeout_seconds=PATIENT_SECONDS)
     yield redis
     await redis.aclose()
 

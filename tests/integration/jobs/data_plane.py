@@ -49,6 +49,7 @@ from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.maintenance import ApplyRetention, CompactSegments
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult, SyncSource
 from agentic_rag.jobs.job import Job, JobKind, RetryPolicy
+from agentic_rag.jobs.redis_address import key_prefix
 from agentic_rag.kernel.errors import SpaceMismatch
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens
@@ -164,6 +165,10 @@ class DataPlane:
     more_handlers: dict[JobKind, Handler] = field(default_factory=dict)
     """Of kinds that only some tests run."""
 
+    @property
+    def key_prefix(self) -> str:
+        return key_prefix(self.redis_url, self.queue_name)
+
     @cached_property
     def neo4j(self) -> Neo4jConnection | None:
         if self.neo4j_uri is None:
@@ -189,11 +194,11 @@ class DataPlane:
 
     @cached_property
     def queue(self) -> ArqJobQueue:
-        return ArqJobQueue(self.arq_pool(), self.queue_name, self.partitions)
+        return ArqJobQueue(self.arq_pool(), self.key_prefix, self.partitions)
 
     @cached_property
     def cache(self) -> RedisAnswerCache:
-        return RedisAnswerCache(self.redis_url, timeout_seconds=1.0)
+        return RedisAnswerCache(self.redis_url, prefix=key_prefix(self.redis_url, "agentic-rag"), timeout_seconds=1.0)
 
     @cached_property
     def blobs(self) -> DirectoryBlobStore:

@@ -1,8 +1,5 @@
-"""REDIS_URL names Sentinels: queue, cache, limits and passages go on at the server that they make primary. Redis
-Cluster is refused by name.
-"""
+"""REDIS_URL names Sentinels: queue, cache, limits and passages go on at the server that they make primary."""
 
-import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
@@ -21,12 +18,11 @@ from agentic_rag.adapters.redis.connection import queue_pool
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
 from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
-from agentic_rag.embedded.loopback import HOST, free_port
 from agentic_rag.jobs.job import JobRef, JobState, QueueName
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Bucket
-from agentic_rag_cli.commands.operations.doctor import check_redis
+from agentic_rag_cli.commands.operations.redis_check import check_redis
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -125,40 +121,6 @@ async def test_doctor_looks_at_the_primary_of_the_sentinels(watch: RedisWatch) -
     assert found.code in (None, "REDIS_UNSUPPORTED")
     assert (strange.status, strange.code) == ("failed", "REDIS_UNREACHABLE")
     assert "knows no service other" in strange.detail
-
-
-async def test_a_cluster_is_refused_by_name(tmp_path: Path) -> None:
-    port = free_port()
-    node = await asyncio.create_subprocess_exec(
-        redis_program(FROM_SYSTEM), "--port", str(port), "--bind", HOST, "--save", "", "--dir", str(tmp_path),
-        "--cluster-enabled", "yes", "--cluster-config-file", str(tmp_path / "nodes.conf"),
-        stdout=asyncio.subprocess.DEVNULL,
-    )  # fmt: skip
-    url = f"redis://{HOST}:{port}/0"
-    queue = ArqJobQueue(queue_pool(url), "test")
-    try:
-        async with redis.asyncio.Redis(port=port) as client:
-            await eventually(lambda: _has_slots(client), "one node has all slots")
-
-        with pytest.raises(DependencyUnavailable, match="Redis Cluster cannot carry the queue") as caught:
-            await queue.offer(QueueName.BULK, [JobRef(WORKSPACE, uuid.uuid4())])
-        check = await check_redis(url)
-    finally:
-        await queue.aclose()
-        node.kill()
-        await node.wait()
-
-    assert caught.value.code == check.code == "REDIS_CLUSTER"
-
-
-async def _has_slots(client: redis.asyncio.Redis) -> bool:
-    try:
-        told = await client.execute_command("CLUSTER", "INFO")
-        if b"cluster_slots_assigned:0" in told:
-            await client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-        return b"cluster_state:ok" in told
-    except redis.exceptions.ConnectionError:
-        return False
 
 
 async def _is_named(watch: RedisWatch, port: int) -> bool:

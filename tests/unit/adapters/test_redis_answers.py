@@ -65,10 +65,13 @@ async def test_an_error_of_the_call_passes() -> None:
         (ResponseError("MISCONF Errors writing to the AOF file: No space left on device"), "STORE_READ_ONLY"),
         (OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "STORE_READ_ONLY"),
         (ReadOnlyError("You can't write against a read only replica."), "STORE_READ_ONLY"),
+        (ResponseError("MOVED 4658 127.0.0.1:7002"), "REDIS_CLUSTER"),
+        (ResponseError("CROSSSLOT Keys in request don't hash to the same slot"), "REDIS_CLUSTER"),
+        (ResponseError("SELECT is not allowed in cluster mode"), "REDIS_CLUSTER"),
         (Gone("Connection refused"), "DEPENDENCY_UNAVAILABLE"),
     ],
 )
-def test_a_server_that_refuses_writes_is_not_told_to_be_away(error: Exception, code: str) -> None:
+def test_a_server_that_refuses_is_not_told_to_be_away(error: Exception, code: str) -> None:
     with pytest.raises(DependencyUnavailable) as told, redis_errors():
         raise error
 

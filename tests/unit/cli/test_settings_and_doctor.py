@@ -44,11 +44,10 @@ from agentic_rag_cli.commands.operations.doctor import (
     check_port,
     check_postgres,
     check_python,
-    check_redis,
     judge_clock,
-    judge_redis,
 )
 from agentic_rag_cli.commands.operations.embedded_servers import find_server
+from agentic_rag_cli.commands.operations.redis_check import check_redis, judge_cluster, judge_redis, judge_scheme
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_blobs, try_redis
 from agentic_rag_cli.commands.operations.system_check import judge_keys, judge_workers, tell_workers
 
@@ -370,7 +369,7 @@ async def test_a_redis_that_takes_no_writes_is_found_out(said: str, code: str) -
         async def set(self, *_: object, **__: object) -> None:
             raise redis.exceptions.ResponseError(said)
 
-    check = await try_redis(Full())
+    check = await try_redis(Full(), "redis://h")
 
     assert check is not None
     assert (check.code, check.detail[:7]) == (code, "MISCONF")
@@ -395,6 +394,48 @@ def test_a_redis_that_its_makers_mend_no_more_is_named(server: dict[str, str], s
     assert (check.status, check.code) == (status, code)
     assert str(server.get("valkey_version", server["redis_version"])) in check.detail
     assert (check.remedy is None) == (code is None)
+
+
+@pytest.mark.parametrize(
+    ("server", "is_cluster", "remedy"),
+    [
+        ({"redis_mode": "standalone"}, False, None),
+        ({"redis_mode": "cluster"}, True, None),
+        ({"redis_mode": "cluster"}, False, "redis+cluster://"),
+        ({"server_mode": "cluster"}, False, "redis+cluster://"),
+        ({"server_mode": "standalone"}, True, "redis://HOST"),
+    ],
+)
+def test_the_scheme_of_a_redis_address_is_held_against_the_server(
+    server: dict[str, str], is_cluster: bool, remedy: str | None
+) -> None:
+    check = judge_scheme(server, is_cluster=is_cluster)
+
+    assert (check is None) == (remedy is None)
+    if check is not None:
+        assert (check.status, check.code) == ("failed", "REDIS_CLUSTER")
+        assert str(remedy) in str(check.remedy)
+
+
+@pytest.mark.parametrize(
+    ("found", "said", "replicas", "code"),
+    [
+        (ok("redis", "Valkey 9.1"), {}, 2, None),
+        (ok("redis", "Valkey 9.1"), {}, 0, "REDIS_CLUSTER_DEGRADED"),
+        (ok("redis", "Valkey 9.1"), {"cluster_state": "fail"}, 2, "REDIS_CLUSTER_DEGRADED"),
+        (ok("redis", "Valkey 9.1"), {"cluster_slots_ok": "10923"}, 2, "REDIS_CLUSTER_DEGRADED"),
+        (Check("redis", "degraded", "Redis 7.0", "REDIS_UNSUPPORTED", "Use"), {}, 0, "REDIS_UNSUPPORTED"),
+    ],
+)
+def test_a_cluster_that_cannot_lose_the_primary_is_told(
+    found: Check, said: dict[str, str], replicas: int, code: str | None
+) -> None:
+    whole = {"cluster_state": "ok", "cluster_slots_ok": "16384", "cluster_slots_assigned": "16384", "cluster_size": "3"}
+
+    check = judge_cluster(found, whole | said, replicas)
+
+    assert (check.code, check.status) == (code, "ok" if code is None else "degraded")
+    assert check.detail.startswith(f"{found.detail}, a cluster of 3 shards; the primary with our slot has {replicas}")
 
 
 @pytest.mark.integration

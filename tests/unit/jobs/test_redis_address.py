@@ -1,9 +1,18 @@
-"""What REDIS_URL may say."""
+"""What REDIS_URL may say, and the names of keys that follow from it."""
+
+from uuid import uuid4
 
 import pytest
+from arq.constants import in_progress_key_prefix, job_key_prefix, result_key_prefix, retry_key_prefix
+from redis.crc import key_slot
 
-from agentic_rag.jobs.redis_address import CLUSTER_REFUSED, SentinelAddress, parse_redis
+from agentic_rag.jobs.job import JobRef, QueueName
+from agentic_rag.jobs.message import QueueLayout, dead_letter_key
+from agentic_rag.jobs.redis_address import CLUSTER_TAG, ClusterAddress, SentinelAddress, key_prefix, parse_redis
 from agentic_rag.settings import SettingsInvalid, load_settings
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+REF = JobRef(WorkspaceRef(uuid4(), uuid4()), uuid4(), fence=7)
 
 
 @pytest.mark.parametrize(
@@ -17,7 +26,12 @@ def test_sentinels_are_taken_apart() -> None:
     text = "redis+sentinel://rag:p%40%2Css@one:26380,two,[::1]:7/3?service=queue&sentinel_password=s%26t"
 
     assert parse_redis(text) == SentinelAddress(
-        (("one", 26380), ("two", 26379), ("::1", 7)), "queue", 3, "rag", "p@,ss", "", "s&t"
+        hosts=(("one", 26380), ("two", 26379), ("::1", 7)),
+        service="queue",
+        database=3,
+        username="rag",
+        password="p@,ss",
+        sentinel_password="s&t",
     )
 
 
@@ -54,9 +68,57 @@ def test_a_wrong_address_is_refused_with_the_form_that_is_meant(text: str) -> No
         load_settings({"REDIS_URL": text})
 
 
-@pytest.mark.parametrize("scheme", ["redis+cluster", "rediss+cluster"])
-def test_a_cluster_is_refused_with_the_reason(scheme: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("redis+cluster:///", "expected hosts with their ports"),
+        ("redis+cluster://one:0", "expected hosts with their ports"),
+        ("redis+cluster://one,,two", "expected hosts with their ports"),
+        ("redis+cluster://one/1", "a Redis Cluster has database 0 alone"),
+        ("redis+cluster://one/queue", "a Redis Cluster has database 0 alone"),
+        ("redis+cluster://one?service=q", "its options are ssl_"),
+        ("http://one:6379", "expected redis://"),
+    ],
+)
+def test_a_wrong_address_of_a_cluster_is_refused_with_the_reason(text: str, said: str) -> None:
     with pytest.raises(SettingsInvalid) as caught:
-        load_settings({"REDIS_URL": f"{scheme}://one:6379"})
+        load_settings({"REDIS_URL": text})
 
-    assert CLUSTER_REFUSED in caught.value.problems[0]
+    assert said in caught.value.problems[0]
+    assert "redis+cluster://USER:PASSWORD@HOST:6379,HOST:6379" in caught.value.problems[0]
+
+
+def test_nodes_of_a_cluster_are_taken_apart() -> None:
+    assert parse_redis("redis+cluster://rag:p%40ss@one:7000,two,[::1]:7/0") == ClusterAddress(
+        hosts=(("one", 7000), ("two", 6379), ("::1", 7)), username="rag", password="p@ss"
+    )
+    encrypted = parse_redis("rediss+cluster://one?ssl_ca_certs=%2Fetc%2Fca.pem")
+    assert encrypted == ClusterAddress(
+        hosts=(("one", 6379),), is_encrypted=True, tls_query="ssl_ca_certs=%2Fetc%2Fca.pem"
+    )
+
+
+@pytest.mark.parametrize("url", ["redis://one/0", "redis+sentinel://one/0?service=q"])
+def test_outside_a_cluster_the_names_of_keys_are_those_of_earlier_versions(url: str) -> None:
+    layout = QueueLayout(key_prefix(url, "agentic-rag"))
+
+    assert layout.key(QueueName.BULK) == "agentic-rag:bulk"
+    assert layout.delivery_id(QueueName.BULK, REF) == f"{REF.job_id}:7"
+
+
+@pytest.mark.parametrize("partitions", [1, 8])
+def test_in_a_cluster_all_keys_of_the_queue_are_in_one_slot(partitions: int) -> None:
+    layout = QueueLayout(key_prefix("redis+cluster://one", "agentic-rag"), partitions)
+    entry = layout.delivery_id(QueueName.BULK, REF)
+    keys = [
+        layout.key(QueueName.BULK),
+        layout.key(QueueName.INTERACTIVE),
+        dead_letter_key(layout.prefix),
+        *[prefix + entry for prefix in (job_key_prefix, in_progress_key_prefix, retry_key_prefix, result_key_prefix)],
+    ]
+
+    assert {key_slot(key.encode()) for key in keys} == {key_slot(CLUSTER_TAG.encode())}
+
+
+def test_a_name_with_a_tag_of_its_own_stays_in_the_slot() -> None:
+    assert key_slot(key_prefix("redis+cluster://one", "{mine}").encode()) == key_slot(CLUSTER_TAG.encode())

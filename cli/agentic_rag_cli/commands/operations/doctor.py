@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from agentic_rag.embedded.loopback import is_free
-from agentic_rag.jobs.redis_address import CLUSTER_REFUSED
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.settings import Settings, SettingsInvalid, hide_secrets
 from agentic_rag.settings.addresses import Neo4jAddress
@@ -36,7 +35,8 @@ from agentic_rag_cli.commands.operations.check import (
 from agentic_rag_cli.commands.operations.daemon_threads import unheld_runner
 from agentic_rag_cli.commands.operations.embedded_servers import postgres_address, redis_address
 from agentic_rag_cli.commands.operations.embedder_check import check_embedder, check_model, check_reader
-from agentic_rag_cli.commands.operations.store_writes import check_home, try_postgres, try_redis
+from agentic_rag_cli.commands.operations.redis_check import check_redis
+from agentic_rag_cli.commands.operations.store_writes import check_home, try_postgres
 from agentic_rag_cli.commands.operations.system_check import check_system
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
 
 _SUPPORTED_PYTHON = ((3, 11), (3, 12))
 _LEAST_POSTGRES = 16
-_LEAST_REDIS = (7, 0)
-_MENDED_REDIS = {"Redis": (7, 4), "Valkey": (7, 2)}
-"""The oldest versions that their makers still mend, as of November 2026."""
 _LEAST_NEO4J = 5
 _CLOCKS_APART = timedelta(seconds=5)
 """A time service keeps machines within a tenth of a second; a busy machine answers later than that."""
@@ -257,38 +254,6 @@ async def _migrations(database_url: str) -> Check:
     if found.current != found.head:
         return ok("migrations", f"at {found.current}, newer than {found.head} of this version, which it serves")
     return ok("migrations", f"at {found.head}")
-
-
-async def check_redis(redis_url: str) -> Check:
-    """Redis is reachable and new enough."""
-    import redis.exceptions
-
-    from agentic_rag.bootstrap.jobs import redis_client
-
-    remedy = "Start the server, correct REDIS_URL, or unset it to use the embedded server."
-    try:
-        async with redis_client(redis_url, ANSWER_SECONDS) as client:
-            server = await client.info("server")
-            if server.get("redis_mode") == "cluster":
-                return failure("redis", "REDIS_CLUSTER", "a node of a cluster", f"{CLUSTER_REFUSED}.")
-            unwritable = await try_redis(client)
-    except (OSError, ValueError, redis.exceptions.RedisError) as error:
-        return failure("redis", "REDIS_UNREACHABLE", str(error), remedy)
-    return unwritable or judge_redis(server)
-
-
-def judge_redis(server: Mapping[str, object]) -> Check:
-    """Whether what a server says of itself is new enough, and mended by those who make it."""
-    name = "Valkey" if "valkey_version" in server else "Redis"
-    found = str(server[f"{name.lower()}_version"])
-    version = tuple(int(part) for part in found.split(".")[:2])
-    remedy = "Use Valkey 7.2 or newer or Redis 7.4 or newer, or unset REDIS_URL to use the embedded Valkey."
-    if version < _LEAST_REDIS:
-        return failure("redis", "REDIS_TOO_OLD", f"{name} {found}", remedy)
-    if version < _MENDED_REDIS[name]:
-        told = f"{name} {found} gets no more fixes from its makers"
-        return Check("redis", DEGRADED, told, "REDIS_UNSUPPORTED", f"{remedy} A distribution may still mend it.")
-    return ok("redis", f"{name} {found}")
 
 
 async def check_neo4j(address: Neo4jAddress) -> Check:

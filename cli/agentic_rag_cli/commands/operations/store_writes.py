@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from agentic_rag.documents.originals import require_folders
+from agentic_rag.jobs.redis_address import key_prefix
 from agentic_rag.kernel.errors import Misconfigured, is_disk_full
 from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.settings import Settings
@@ -26,7 +27,7 @@ LEAST_FREE = 512 << 20
 """Bytes that PostgreSQL's log and a few uploads need."""
 
 _PROBE_BYTES = 64 << 10
-_PROBE_KEY = "agentic-rag:doctor"
+_PROBE = "agentic-rag:doctor"
 
 # A record in the write-ahead log, which its commit brings to the disk; no table changes.
 _WRITE = "SELECT current_setting('transaction_read_only'), pg_logical_emit_message(true, 'rag_doctor', '')"
@@ -90,13 +91,14 @@ async def try_postgres(connection: asyncpg.Connection, variable: str) -> Check |
     return None
 
 
-async def try_redis(client: Any) -> Check | None:
+async def try_redis(client: Any, redis_url: str) -> Check | None:
     """A failure where Redis answers and keeps nothing."""
     import redis.exceptions
 
+    key = key_prefix(redis_url, _PROBE)
     try:
-        await client.set(_PROBE_KEY, b"1", ex=1)
-        await client.delete(_PROBE_KEY)
+        await client.set(key, b"1", ex=1)
+        await client.delete(key)
     except redis.exceptions.ResponseError as error:
         if "No space left on device" in str(error):
             return failure("redis", "STORAGE_FULL", str(error), "Free space on its disk; it takes writes again then.")

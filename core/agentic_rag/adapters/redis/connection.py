@@ -19,7 +19,6 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import (
     BusyLoadingError,
     ConnectionError,
-    MovedError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisError,
@@ -27,7 +26,7 @@ from redis.exceptions import (
 )
 
 from agentic_rag.adapters.redis.pools import pool_of
-from agentic_rag.jobs.redis_address import CLUSTER_REFUSED
+from agentic_rag.jobs.redis_address import CLUSTER_FORM
 from agentic_rag.kernel.errors import DependencyUnavailable
 
 OUTAGES: tuple[type[Exception], ...] = (ConnectionError, TimeoutError, BusyLoadingError)
@@ -123,7 +122,9 @@ def redis_errors() -> Generator[None]:
             ) from error
         if _is_a_cluster(error):
             raise DependencyUnavailable(
-                f"{CLUSTER_REFUSED}. REDIS_URL leads to a node of one.", dependency="redis", code="REDIS_CLUSTER"
+                f"REDIS_URL leads to a node of a Redis Cluster as if it were one server: write {CLUSTER_FORM}.",
+                dependency="redis",
+                code="REDIS_CLUSTER",
             ) from error
         raise DependencyUnavailable(
             "Redis did not answer. Check REDIS_URL and `rag doctor`.", dependency="redis"
@@ -138,4 +139,4 @@ def _takes_no_writes(error: BaseException) -> bool:
 def _is_a_cluster(error: BaseException) -> bool:
     """A key of another node, keys of several slots, a database other than 0."""
     said = str(error)
-    return isinstance(error, MovedError) or "CROSSSLOT" in said or "not allowed in cluster mode" in said
+    return said.startswith("MOVED ") or "CROSSSLOT" in said or "not allowed in cluster mode" in said

@@ -1,4 +1,4 @@
-"""Pools of connections to the Redis of an address: one server, or the primary that its Sentinels name."""
+"""Pools of connections to the Redis of an address: one server, or the primary that Sentinels or a cluster name."""
 
 # redis-py's annotations are incomplete.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from redis.asyncio import Connection, ConnectionPool, Redis, SSLConnection
-from redis.asyncio.connection import parse_url
-from redis.exceptions import ConnectionError, ReadOnlyError, RedisError
+from redis.asyncio import Connection, ConnectionPool, SSLConnection
+from redis.exceptions import ConnectionError, ResponseError
 
-from agentic_rag.jobs.redis_address import SentinelAddress, parse_redis
+from agentic_rag.adapters.redis.primaries import ClusterPrimary, Primary, SentinelPrimary, tls_options
+from agentic_rag.jobs.redis_address import ClusterAddress, parse_redis
 
 P = TypeVar("P", bound=ConnectionPool)
-
-ASK_SECONDS = 1.0
-"""For a Sentinel to accept a connection, and to answer; then the next one is asked."""
 
 
 def pool_of(kind: type[P], url: str, **options: Any) -> P:
@@ -25,78 +22,50 @@ def pool_of(kind: type[P], url: str, **options: Any) -> P:
     address = parse_redis(url)
     if address is None:
         return kind.from_url(url, **options)
-    login = {"username": address.username or None, "password": address.password or None}
-    connection = EncryptedPrimaryConnection if address.is_encrypted else PrimaryConnection
     return kind(
-        connection_class=connection,
-        address=address,
+        connection_class=EncryptedPrimaryConnection if address.is_encrypted else PrimaryConnection,
+        primary=ClusterPrimary(address) if isinstance(address, ClusterAddress) else SentinelPrimary(address),
         db=address.database,
-        **login,
+        username=address.username or None,
+        password=address.password or None,
         **options,
-        **_tls_options(address),
+        **tls_options(address),
     )
 
 
 class PrimaryConnection(Connection):
-    """Connects to the server that is primary at that moment: a connection that breaks finds the next one by itself."""
+    """Connects to the server that is primary at that moment: a connection that breaks, or whose server has handed on
+    its place, finds the next one by itself.
+    """
 
-    def __init__(self, *, address: SentinelAddress, **options: Any) -> None:
+    def __init__(self, *, primary: Primary, **options: Any) -> None:
         super().__init__(**options)
-        self._address = address
+        self._primary = primary
 
     async def _connect(self) -> None:
-        self.host, self.port = await find_primary(self._address)
+        self.host, self.port = await self._primary.find()
         await super()._connect()
 
     async def on_connect(self) -> None:
         await super().on_connect()
-        await self.send_command("ROLE")
-        role: Any = await self.read_response()
-        # A Sentinel that was cut off names the primary of before.
-        if role[0] not in (b"master", "master"):
-            raise ConnectionError(f"the Sentinels named {self.host}:{self.port}, which is no primary (yet)")
+        await self.send_command(*self._primary.question)
+        try:
+            answer: Any = await super().read_response()
+        except ResponseError as error:
+            answer = error
+        if not self._primary.is_confirmed_by(answer):
+            # Who was cut off names the primary of before.
+            raise ConnectionError(f"{self.host}:{self.port} was named and is not the primary (yet): {answer}")
 
     async def read_response(self, *arguments: Any, **options: Any) -> Any:
         try:
             return await super().read_response(*arguments, **options)
-        except ReadOnlyError as error:
+        except ResponseError as error:
+            if not self._primary.has_moved(error):
+                raise
             await self.disconnect()
-            raise ConnectionError("this server is a replica by now") from error
+            raise ConnectionError(f"{self.host}:{self.port} is not the primary any more: {error}") from error
 
 
 class EncryptedPrimaryConnection(PrimaryConnection, SSLConnection):
     """The same over TLS."""
-
-
-async def find_primary(address: SentinelAddress) -> tuple[str, int]:
-    """Host and port of the primary, by the first Sentinel that knows it. Errors: `ConnectionError` of redis-py."""
-    said: list[str] = []
-    for host, port in address.sentinels:
-        sentinel = Redis(
-            host=host,
-            port=port,
-            username=address.sentinel_username or None,
-            password=address.sentinel_password or None,
-            ssl=address.is_encrypted,
-            socket_timeout=ASK_SECONDS,
-            socket_connect_timeout=ASK_SECONDS,
-            **_tls_options(address),
-        )
-        try:
-            async with sentinel:
-                found: Any = await sentinel.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", address.service)
-        except (RedisError, OSError) as error:
-            said.append(f"{host}:{port}: {error}")
-            continue
-        if found:
-            return found[0].decode(), int(found[1])
-        said.append(f"{host}:{port} knows no service {address.service}")
-    raise ConnectionError(f"no Sentinel names a primary: {'; '.join(said)}")
-
-
-def _tls_options(address: SentinelAddress) -> dict[str, Any]:
-    if not address.tls_query:
-        return {}
-    return {
-        name: value for name, value in parse_url(f"rediss://?{address.tls_query}").items() if name.startswith("ssl")
-    }

@@ -1,0 +1,49 @@
+"""What becomes of a slot for jobs when Redis fails at the entry that was to take it."""
+
+import pytest
+from arq.worker import func
+from redis.exceptions import ConnectionError as Gone
+
+from agentic_rag.adapters.redis.connection import from_json, to_json
+from agentic_rag_worker.message_validation import JobSlots, MessageValidation, ValidatingWorker
+
+
+class FailingPool:
+    """Knows of no delivery under way, and fails at what is asked next."""
+
+    job_serializer, job_deserializer = to_json, from_json
+
+    async def mget(self, keys: list[bytes]) -> list[None]:
+        return [None for _ in keys]
+
+    def pipeline(self, transaction: bool) -> "FailingPool":
+        return self
+
+    async def __aenter__(self) -> "FailingPool":
+        return self
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+    async def watch(self, key: str) -> None:
+        raise Gone(f"no answer about {key}")
+
+
+async def deliver(ctx: object, message: object) -> None: ...
+
+
+async def test_an_entry_at_which_redis_fails_keeps_no_slot() -> None:
+    async def keep(_: object) -> None: ...
+
+    slots = JobSlots(2)
+    worker = ValidatingWorker(
+        MessageValidation(keep, 0.0, lambda: None), slots, 1.0, functions=[func(deliver, name="run_job")],
+        queue_name="q", redis_pool=FailingPool(), handle_signals=False,
+    )  # fmt: skip
+
+    for _ in range(5):
+        with pytest.raises(Gone):
+            await worker.start_jobs([b"one", b"two"])
+
+    assert slots.taken == 0
+    for _ in range(3):
+        await slots.semaphore.acquire()
