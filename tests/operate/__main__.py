@@ -22,9 +22,10 @@ from tests.bench.corpus import load_corpus
 from tests.bench.product import Servers
 from tests.bench.reports import Row, publish_report
 from tests.operate.drill import drill
+from tests.operate.earlier import Meeting, Meetings, meet, programs
 from tests.operate.replica import ask_a_lagging_replica
 from tests.operate.rolling import roll
-from tests.operate.table import CAPACITY, DRILL, REPLICA, ROLLING, TELEMETRY, UPGRADES
+from tests.operate.table import CAPACITY, DRILL, EARLIER, REPLICA, ROLLING, TELEMETRY, UPGRADES
 from tests.operate.telemetry import telemetry_cost
 from tests.operate.upgrades import SAMPLE, upgrades
 from tests.soak import table as soak_table
@@ -86,6 +87,17 @@ async def upgraded(ground: Ground) -> list[Row]:
     return [row(found) for row in UPGRADES.values()]
 
 
+async def earlier(ground: Ground) -> list[Row]:
+    """Programs of the history that the newest schema serves, or three of them."""
+    served = [one for one in programs() if one.is_served]
+    chosen = [served[0], served[len(served) // 2], served[-1]] if ground.is_short else served
+    met: list[Meeting] = []
+    for program in chosen:
+        servers = await ground.place(f"of_{program.schema}", migrated=False)
+        met.append(await asyncio.to_thread(meet, program, servers, Path(servers.home)))
+    return [row(Meetings(met)) for row in EARLIER.values()]
+
+
 async def telemetry(ground: Ground) -> list[Row]:
     """A server that exports beside one that does not."""
     rounds, answers = (3, 40) if ground.is_short else (5, 200)
@@ -112,6 +124,7 @@ async def soaked(ground: Ground) -> list[Row]:
 
 PARTS: Mapping[str, Callable[[Ground], Coroutine[None, None, list[Row]]]] = {
     "capacity": capacity,
+    "earlier": earlier,
     "replica": replica,
     "restore": restore,
     "rolling": rolling,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tests.bench.capacity import Foretold
 from tests.bench.reports import Row, at_least, at_most, exactly
 from tests.operate.drill import Drill
+from tests.operate.earlier import Meetings
 from tests.operate.replica import Lagging
 from tests.operate.rolling import CLIENTS, Rolling
 from tests.operate.telemetry import TelemetryCost
@@ -40,6 +41,22 @@ DRILL: Mapping[str, Callable[[Drill], Row]] = {
     "erased": lambda one: exactly("documents erased since that came back", one.documents_back, 0),
     "verified": lambda one: exactly("errors that rag verify --full finds after it", one.findings, 0),
     "originals": lambda one: exactly("originals that it lost or changed", one.originals_changed, 0),
+}  # fmt: skip
+
+EARLIER: Mapping[str, Callable[[Meetings], Row]] = {
+    "old answers": lambda one: exactly(
+        f"of {one.answers} answers of {len(one.met)} programs of earlier schemas ({one.schemas}), those that the "
+        "migration changed, or refusals without SCHEMA_TOO_NEW",
+        one.total(lambda met: met.changed), 0,
+    ),
+    "new answers": lambda one: exactly(
+        "answers from what they wrote, before and after it, that the current program lacks",
+        one.total(lambda met: met.lost), 0,
+    ),
+    "silent": lambda one: exactly(
+        "questions to the current program that migrated, or were not refused with SCHEMA_TOO_OLD",
+        one.total(lambda met: int(met.is_silent)), 0,
+    ),
 }  # fmt: skip
 
 REPLICA: Mapping[str, Callable[[Lagging], Row]] = {
