@@ -136,9 +136,12 @@ def _groups() -> Mapping[str, type]:
 
 def read_dotenv(path: Path) -> dict[str, str]:
     """`KEY=VALUE` lines of a file; comments, blank lines, `export ` and quotes are understood. A missing file is
-    empty.
+    empty, and so is one in a directory that this user may not enter. Errors: `OSError` where it cannot be read.
     """
-    if not path.is_file():
+    try:
+        if not path.is_file():
+            return {}
+    except PermissionError:
         return {}
     values: dict[str, str] = {}
     for raw in path.read_text(encoding="utf-8").splitlines():
@@ -153,6 +156,15 @@ def read_dotenv(path: Path) -> dict[str, str]:
     return values
 
 
+def _from_file(path: Path) -> tuple[dict[str, str], list[str]]:
+    """The file's variables, and the problem where it cannot be read."""
+    try:
+        return read_dotenv(path), []
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "no UTF-8"
+        return {}, [f"{path}: cannot be read ({reason})"]
+
+
 def load_settings(
     environ: Mapping[str, str] | None = None, dotenv: Path | None = None, overrides: Mapping[str, str] | None = None
 ) -> Settings:
@@ -160,7 +172,7 @@ def load_settings(
 
     Errors: `SettingsInvalid` with every problem found.
     """
-    merged = dict(read_dotenv(dotenv if dotenv is not None else Path(".env")))
+    merged, unread_file = _from_file(dotenv if dotenv is not None else Path(".env"))
     merged.update(os.environ if environ is None else environ)
     merged = without_files_of(merged, overrides or {}) | dict(overrides or {})
     if merged.get("AGENTIC_RAG_PROFILE", "").strip() == PRODUCTION:
@@ -168,7 +180,7 @@ def load_settings(
     merged = _with_service_name(merged)
     known = variables()
     merged, problems = read_secret_files(merged, known)
-    problems += _unknown(merged, [variable.name for variable in known])
+    problems += [*unread_file, *_unknown(merged, [variable.name for variable in known])]
     values: dict[str, dict[str, Any]] = {name: {} for name in _groups()}
     for variable in known:
         raw = merged.get(variable.name)

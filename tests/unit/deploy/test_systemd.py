@@ -17,6 +17,13 @@ def entries(unit: str, key: str) -> list[str]:
     return [line.removeprefix(f"{key}=") for line in lines if line.startswith(f"{key}=")]
 
 
+def printed(program: Path, own: dict[str, str]) -> dict[str, str]:
+    """The environment that the program hands on."""
+    environment = {"PATH": os.environ["PATH"], **own}
+    shown = subprocess.run(["sh", str(program)], env=environment, capture_output=True, text=True, check=True)
+    return dict(line.split("=", 1) for line in shown.stdout.splitlines())
+
+
 @pytest.mark.parametrize("unit", SERVERS)
 def test_a_migration_that_fails_or_runs_again_leaves_servers_and_workers_alone(unit: str) -> None:
     assert "agentic-rag-migrate.service" in " ".join(entries(unit, "Wants")), "nobody would migrate"
@@ -53,3 +60,6 @@ def test_the_command_has_the_settings_and_secrets_of_the_units(tmp_path: Path) -
             elif name != "AGENTIC_RAG_WORKER_METRICS_PORT":
                 assert found[name] == value.replace("%S", "/var/lib")
     assert found["RAG_EMBEDDER"] == "onnx:minilm"
+    assert printed(program, {"DATABASE_URL": "another"})["DATABASE_URL"] == "another", (
+        "no restore beside, no login for backups"
+    )
