@@ -149,7 +149,7 @@ async def partition(
         return []
     moved: list[MovedTable] = []
     async with upgrade.connected(database_url) as login:
-        await login.execute("SELECT pg_advisory_lock($1)", upgrade.LOCK)
+        await upgrade.take_turn(login)
         try:
             await login.execute(_MAKE_SCHEMA)
         except asyncpg.InsufficientPrivilegeError as error:

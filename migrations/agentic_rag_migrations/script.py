@@ -1,6 +1,7 @@
 """Runs the SQL file of a revision inside Alembic's transaction."""
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -32,16 +33,42 @@ SELECT EXISTS (SELECT FROM pg_policies WHERE tablename = 'rag_organizations' AND
     OR NOT row_security_active('rag_organizations')
 """
 
+CONCURRENT_INDEX = re.compile(r"^CREATE INDEX CONCURRENTLY (\w+) ON [^;]*;\n", re.M)
+"""An index of a table that may have rows, on columns that it has before the revision."""
+
+WRITERS_TIMEOUT = "60s"
+"""How long a concurrent build waits for transactions that began before it; nobody waits for it meanwhile."""
+
+_IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
+
 _ACT_FOR = "SELECT set_config('rag.org_id', $1, true)"
 
 
 def run_sql(file_name: str) -> None:
-    """Execute every statement of the file in `sql`, then put new tables behind row level security.
+    """Build the concurrent indexes of the file in `sql`, then execute every other statement of it and put new tables
+    behind row level security.
 
     The driver's simple query protocol takes a whole file; SQLAlchemy would prepare it, which allows one statement.
     """
     sql = files("agentic_rag_migrations").joinpath("sql", f"v{file_name[:3]}x", file_name).read_text("utf-8")
-    _on_driver(lambda driver: driver.execute(f"{sql}\n{PROTECT}"))
+    indexes = {found[1]: found[0] for found in CONCURRENT_INDEX.finditer(sql)}
+    if indexes:
+        # Outside of a transaction, and first: what is broken off leaves the schema of the revision before.
+        with op.get_context().autocommit_block():
+            _on_driver(lambda driver: build_indexes(driver, indexes))
+    _on_driver(lambda driver: driver.execute(f"{CONCURRENT_INDEX.sub('', sql)}\n{PROTECT}"))
+
+
+async def build_indexes(driver: Any, indexes: Mapping[str, str]) -> None:
+    """Build indexes by name while writes go on. One that is there is kept; one that was broken off is built anew."""
+    await driver.execute(f"SET lock_timeout = '{WRITERS_TIMEOUT}'")
+    for name, statement in indexes.items():
+        is_valid = await driver.fetchval(_IS_VALID, name)
+        if is_valid is False:
+            await driver.execute(f"DROP INDEX CONCURRENTLY {name}")
+        if not is_valid:
+            await driver.execute(statement)
+    await driver.execute("RESET lock_timeout")
 
 
 def backfill(table: str, statement: str, *, open_rows: str) -> None:

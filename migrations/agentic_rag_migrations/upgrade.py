@@ -19,6 +19,8 @@ LOCK = 0x7261675F6D696772
 """Advisory lock of migrations ("rag_migr"): one at a time in a database."""
 
 ATTEMPTS = 30
+LOOK_SECONDS = 0.1
+"""Between looks whether another process still migrates."""
 PAUSE_SECONDS = 1.0
 """Between attempts: those who waited behind the last one go on."""
 
@@ -41,13 +43,13 @@ async def upgrade(database_url: str, to: str | None = None) -> list[str]:
     (empty when up to date, or newer and serving this version).
 
     Several processes may call it at once: one works, the others wait and find nothing to do. A revision is applied
-    whole or not at all. Where a table is in use, one gives up after `LOCK_TIMEOUT` and is tried again; those before it
-    stay applied.
+    whole or not at all, but for indexes that are built before it. Where a table is in use, one gives up after
+    `LOCK_TIMEOUT` and is tried again; those before it stay applied.
     Errors: `Misconfigured` (see `roles.prepare_database`; SCHEMA_TOO_NEW), `DependencyUnavailable`, `Retryable` code
     MIGRATION_BLOCKED.
     """
     async with connected(database_url) as connection:
-        await connection.execute("SELECT pg_advisory_lock($1)", LOCK)
+        await take_turn(connection)
         last = HEAD if to is None else to
         before = await _status(connection, last)
         await prepare_database(connection)
@@ -55,6 +57,17 @@ async def upgrade(database_url: str, to: str | None = None) -> list[str]:
             return []
         await _apply(connection, _plain(database_url), last)
         return list(before.pending)
+
+
+async def take_turn(connection: asyncpg.Connection) -> None:
+    """Wait until no other process migrates this database; the turn lasts as long as the connection.
+
+    A statement that waits for the lock would keep a snapshot, for whose end a concurrent index build waits.
+    """
+    while True:
+        if await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
+            return
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 async def status(database_url: str) -> MigrationStatus:

@@ -4,7 +4,7 @@
 -- What upkeep looks at, over all tenants. The functions run as the owner, who may read these tables and write none of them.
 CREATE POLICY owner_reads ON rag_runs FOR SELECT TO rag_owner USING (true);
 CREATE POLICY owner_reads ON rag_revisions FOR SELECT TO rag_owner USING (true);
-CREATE INDEX rag_revisions_superseded ON rag_revisions (org_id, workspace_id, superseded_at) WHERE superseded_at IS NOT NULL;
+CREATE INDEX CONCURRENTLY rag_revisions_superseded ON rag_revisions (org_id, workspace_id, superseded_at) WHERE superseded_at IS NOT NULL;
 
 CREATE FUNCTION rag_upkeep_retention() RETURNS TABLE (org_id uuid, workspace_id uuid, key text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -35,10 +35,10 @@ ALTER TABLE rag_jobs ADD CONSTRAINT rag_jobs_state_check
     CHECK (state IN ('QUEUED', 'RUNNING', 'DONE', 'DEAD', 'CANCELLED', 'PURGED'));
 
 -- The dispatcher hops from workspace to workspace along it, and reads a few jobs of each: it never reads a whole backlog.
-CREATE INDEX rag_jobs_turns ON rag_jobs (queue, org_id, workspace_id, created_at, job_id) INCLUDE (run_after, fence)
+CREATE INDEX CONCURRENTLY rag_jobs_turns ON rag_jobs (queue, org_id, workspace_id, created_at, job_id) INCLUDE (run_after, fence)
     WHERE state = 'QUEUED';
 DROP INDEX rag_jobs_due;
-CREATE INDEX rag_jobs_newest ON rag_jobs (org_id, workspace_id, created_at, job_id);
+CREATE INDEX CONCURRENTLY rag_jobs_newest ON rag_jobs (org_id, workspace_id, created_at, job_id);
 
 -- Who did what. The application may append and read, nothing else: no statement of a tenant changes what was written.
 CREATE TABLE rag_audit (

@@ -5,13 +5,13 @@ CREATE FUNCTION rag_kept_days(settings jsonb, what text) RETURNS integer
 $$;
 
 -- What versions past the history leave.
-CREATE INDEX rag_chunks_closed ON rag_chunks (org_id, workspace_id, visible_to) WHERE visible_to IS NOT NULL;
-CREATE INDEX rag_embeddings_closed ON rag_embeddings (org_id, workspace_id, visible_to) WHERE visible_to IS NOT NULL;
-CREATE INDEX rag_mentions_closed ON rag_mentions (org_id, workspace_id, visible_to) WHERE visible_to IS NOT NULL;
+CREATE INDEX CONCURRENTLY rag_chunks_closed ON rag_chunks (org_id, workspace_id, visible_to) WHERE visible_to IS NOT NULL;
+CREATE INDEX CONCURRENTLY rag_embeddings_closed ON rag_embeddings (org_id, workspace_id, visible_to) WHERE visible_to IS NOT NULL;
+CREATE INDEX CONCURRENTLY rag_mentions_closed ON rag_mentions (org_id, workspace_id, visible_to) WHERE visible_to IS NOT NULL;
 
 -- Row level security keeps the planner from an index on a condition that is not leakproof, as that on arrays; the owner's
 -- policy on runs has no condition.
-CREATE INDEX rag_runs_documents ON rag_runs USING gin (document_ids);
+CREATE INDEX CONCURRENTLY rag_runs_documents ON rag_runs USING gin (document_ids);
 CREATE FUNCTION rag_citing_runs(workspace uuid, document uuid) RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 10 SET search_path = public, pg_temp AS $$
     SELECT run_id FROM rag_runs
@@ -40,10 +40,9 @@ $$;
 REVOKE ALL ON FUNCTION rag_expire_audit(uuid, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rag_expire_audit(uuid, integer) TO rag_app;
 
--- After the indexes of larger tables: workers write jobs all the time, and wait from here to the end.
-CREATE INDEX rag_jobs_finished ON rag_jobs (org_id, workspace_id, updated_at) WHERE state IN ('DONE', 'CANCELLED', 'PURGED');
+CREATE INDEX CONCURRENTLY rag_jobs_finished ON rag_jobs (org_id, workspace_id, updated_at) WHERE state IN ('DONE', 'CANCELLED', 'PURGED');
 -- What the metrics count, without those that are done.
-CREATE INDEX rag_jobs_open ON rag_jobs (state, kind) WHERE state IN ('QUEUED', 'RUNNING', 'DEAD');
+CREATE INDEX CONCURRENTLY rag_jobs_open ON rag_jobs (state, kind) WHERE state IN ('QUEUED', 'RUNNING', 'DEAD');
 CREATE POLICY owner_reads ON rag_jobs FOR SELECT TO rag_owner USING (true);
 CREATE POLICY owner_reads ON rag_documents FOR SELECT TO rag_owner USING (true);
 CREATE POLICY owner_reads ON rag_usage FOR SELECT TO rag_owner USING (true);

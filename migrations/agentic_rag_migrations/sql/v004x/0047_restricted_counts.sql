@@ -1,7 +1,7 @@
 -- How many restricted versions there are up to each: what a caller is not shown is that number less the versions that
 -- touch a set of his, which an index finds. A trigger counts, because programs of before write no count.
 ALTER TABLE rag_restricted_versions ADD COLUMN counted integer;
-CREATE INDEX rag_restricted_versions_sets ON rag_restricted_versions (org_id, workspace_id, access_id, version);
+CREATE INDEX CONCURRENTLY rag_restricted_versions_sets ON rag_restricted_versions (org_id, workspace_id, access_id, version);
 
 -- Versions come in order, under the lock of their workspace's row. Rows of before have no count until the next revision.
 CREATE FUNCTION rag_count_restricted() RETURNS trigger

@@ -13,9 +13,9 @@ CREATE TABLE rag_processes (
 GRANT SELECT, INSERT, UPDATE, DELETE ON rag_processes TO rag_app;
 
 -- Certificates that wait for processes.
-CREATE INDEX rag_tombstones_held ON rag_tombstones (org_id, workspace_id)
+CREATE INDEX CONCURRENTLY rag_tombstones_held ON rag_tombstones (org_id, workspace_id)
     WHERE certificate @> '{"stores": [{"store": "processes", "done": false}]}';
-CREATE INDEX rag_past_erasures_held ON rag_past_erasures (org_id, workspace_id)
+CREATE INDEX CONCURRENTLY rag_past_erasures_held ON rag_past_erasures (org_id, workspace_id)
     WHERE certificate @> '{"stores": [{"store": "processes", "done": false}]}';
 
 -- Each organisation is bound while it is read: the owner sees these tables of no other.
