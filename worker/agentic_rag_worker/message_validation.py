@@ -77,6 +77,14 @@ class ValidatingWorker(Worker):
         self.allow_pick_jobs = False
         self.max_jobs = 0  # ends a poll that is looking at many entries with the one it is at
 
+    async def main(self) -> None:
+        try:
+            await super().main()
+        finally:
+            # It ends with the error of one delivery: that of each other would be a traceback in the log.
+            for task in self.tasks.values():
+                task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+
     @property
     def job_counter(self) -> int:
         """Jobs that run in this process."""

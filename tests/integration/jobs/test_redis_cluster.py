@@ -4,7 +4,7 @@ to the primary that has it.
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -75,9 +75,9 @@ async def made_good(call: Callable[[], Awaitable[T]], what: str) -> T:
 class Users:
     """All that uses Redis."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, timeout_seconds: float = 0.1) -> None:
         prefix = key_prefix(url, f"test-{uuid.uuid4()}")
-        self.cache = RedisAnswerCache(url, prefix=prefix, pause_seconds=0.01)
+        self.cache = RedisAnswerCache(url, prefix=prefix, timeout_seconds=timeout_seconds, pause_seconds=0.01)
         self.buckets = RedisRateBuckets(url, prefix=prefix)
         self.passages = RedisPassageExchange(url, prefix=prefix)
         self.queue = ArqJobQueue(queue_pool(url), prefix, partitions=4)
@@ -157,6 +157,24 @@ async def test_documents_are_ingested_while_the_slot_moves(
         assert await plane.chunk_texts(f"{one}.md") == [f"Water flows {one} times."]
 
 
+async def test_answers_that_lie_on_the_other_node_are_not_said_to_be_forgotten(cluster: RedisCluster) -> None:
+    workspace = WorkspaceRef(uuid.uuid4(), uuid.uuid4())
+    async with aclosing(Users(cluster.url, timeout_seconds=1.0)) as users:
+        for key in ("a", "b"):
+            await users.cache.put(workspace, key, b"erased", 60)
+        entry = next(key for key in _keys(cluster) if key.endswith(f"{workspace.workspace_id}}}:b".encode()))
+
+        async with _moving_slot(cluster, [entry]):
+            with pytest.raises(DependencyUnavailable):
+                await users.cache.forget(workspace)
+            with pytest.raises(DependencyUnavailable):
+                await users.cache.holding(workspace, b"erased")
+        assert await made_good(lambda: users.cache.holding(workspace, b"erased"), "the slot is found") >= 1
+        await users.cache.forget(workspace)
+
+    assert not any(str(workspace.workspace_id).encode() in key for key in _keys(cluster))
+
+
 async def test_an_entry_whose_keys_lie_in_other_slots_is_set_aside(
     cluster: RedisCluster, plane: DataPlane, folder: Path
 ) -> None:
@@ -217,29 +235,32 @@ async def test_one_server_that_is_taken_for_a_cluster_is_told(redis_url: str) ->
 
 
 @asynccontextmanager
-async def _moving_slot(cluster: RedisCluster) -> AsyncIterator[int]:
-    """The slot goes to the primary that is given: half of its keys before the block, the others after it, as
-    `redis-cli --cluster reshard` moves them.
+async def _moving_slot(cluster: RedisCluster, first: Sequence[bytes] | None = None) -> AsyncIterator[int]:
+    """The slot goes to the primary that is given: the `first` of its keys, half of them by default, before the block,
+    the others after it, as `redis-cli --cluster reshard` moves them.
     """
     source = cluster.owner()
     target = next(node for node in range(6) if node != source and not cluster.is_replica(node))
     cluster.ask(target, "CLUSTER", "SETSLOT", SLOT, "IMPORTING", cluster.name(source))
     cluster.ask(source, "CLUSTER", "SETSLOT", SLOT, "MIGRATING", cluster.name(target))
-    _move_keys(cluster, source, target, cluster.ask(source, "CLUSTER", "COUNTKEYSINSLOT", SLOT) // 2)
+    keys = _keys(cluster, source)
+    for key in keys[: len(keys) // 2] if first is None else first:
+        cluster.move(source, target, key)
     yield target
 
     def is_empty() -> bool:
-        _move_keys(cluster, source, target, 1_000)
-        return cluster.ask(source, "CLUSTER", "COUNTKEYSINSLOT", SLOT) == 0
+        for key in _keys(cluster, source):
+            cluster.move(source, target, key)
+        return not _keys(cluster, source)
 
     await eventually(_held(is_empty), "all keys have gone")
     for node in (target, source):
         cluster.ask(node, "CLUSTER", "SETSLOT", SLOT, "NODE", cluster.name(target))
 
 
-def _move_keys(cluster: RedisCluster, source: int, target: int, number: int) -> None:
-    for key in cluster.ask(source, "CLUSTER", "GETKEYSINSLOT", SLOT, number):
-        cluster.move(source, target, key)
+def _keys(cluster: RedisCluster, node: int | None = None) -> list[bytes]:
+    """Those of the slot on a node, by default its owner."""
+    return cluster.ask(cluster.owner() if node is None else node, "CLUSTER", "GETKEYSINSLOT", SLOT, 10_000)
 
 
 async def _was_told(plane: DataPlane, event: str) -> bool:
