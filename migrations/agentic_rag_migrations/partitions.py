@@ -98,19 +98,23 @@ async def layouts(database_url: str, tables: Sequence[str] = PARTITIONED) -> lis
     for table in tables:
         if table not in PARTITIONED:
             raise InvalidInput(f"{table} is not one of {', '.join(PARTITIONED)}.", path=("tables",))
-    standing = await upgrade.status(database_url)
-    if standing.current != HEAD:
-        raise Misconfigured(
-            f"The database is at schema {standing.current or 'none'}, this version makes {HEAD}: run `rag migrate up` "
-            "first, with the version that is to serve it.",
-            code="SCHEMA_TOO_OLD",
-        )
+    require_newest((await upgrade.status(database_url)).current)
     async with upgrade.connected(database_url) as connection:
         return [
             TableLayout(table, row["parts"], row["size"])
             for table in tables
             for row in await connection.fetch(SIZES, table)
         ]
+
+
+def require_newest(current: str | None) -> None:
+    """Errors: `Misconfigured` code SCHEMA_TOO_OLD."""
+    if current != HEAD:
+        raise Misconfigured(
+            f"The database is at schema {current or 'none'}, this version makes {HEAD}: run `rag migrate up` first, "
+            "with the version that is to serve it.",
+            code="SCHEMA_TOO_OLD",
+        )
 
 
 def bytes_needed(found: Sequence[TableLayout], parts: int) -> int:

@@ -150,31 +150,31 @@ async def storage(server: asyncpg.Connection) -> list[str]:
     return [row[0] for row in found]
 
 
-@pytest.mark.parametrize("role", ["rag_app", "rag_dispatcher", "rag_owner"])
 async def test_nobody_reads_a_partition_by_its_name(
-    migrated_database: str, server: asyncpg.Connection, fresh_redis: str, tmp_path: Path, role: str
+    migrated_database: str, server: asyncpg.Connection, fresh_redis: str, tmp_path: Path
 ) -> None:
     await server.execute("ALTER DEFAULT PRIVILEGES FOR ROLE rag_owner GRANT SELECT ON TABLES TO rag_dispatcher")
     await fill(migrated_database, fresh_redis, tmp_path)
     await partition(migrated_database, 2, ["rag_chunks"])
-    found: list[object] = []
-    for part in ("rag_partitions.rag_chunks_000_of_002", "rag_partitions.rag_chunks_001_of_002"):
-        async with server.transaction():
-            org = await server.fetchval("SELECT org_id FROM rag_organizations")
-            await server.execute(f"SET LOCAL ROLE {role}; SET LOCAL rag.org_id = '{org}'")
-            through = await server.fetchval("SELECT count(*) FROM rag_chunks") if role != "rag_dispatcher" else 60
-            try:
-                async with server.transaction():
-                    found.append(await server.fetchval(f"SELECT count(*) FROM {part}"))
-            except asyncpg.InsufficientPrivilegeError as error:
-                found.append(str(error))
-
-    assert through == 60
-    assert found == ([0, 0] if role == "rag_owner" else ["permission denied for schema rag_partitions"] * 2)
+    org = await server.fetchval("SELECT org_id FROM rag_organizations")
     granted = await server.fetch(
         "SELECT relname FROM pg_class c, aclexplode(relacl) a WHERE relnamespace = 'rag_partitions'::regnamespace "
         "AND relkind = 'r' AND a.grantee <> c.relowner"
     )
+
+    async def seen(role: str, table: str) -> object:
+        async with server.transaction():
+            await server.execute(f"SET LOCAL ROLE {role}; SET LOCAL rag.org_id = '{org}'")
+            try:
+                async with server.transaction():
+                    return await server.fetchval(f"SELECT count(*) FROM {table}")
+            except asyncpg.InsufficientPrivilegeError as error:
+                return str(error)
+
+    refused = "permission denied for schema rag_partitions"
+    for part in ("rag_partitions.rag_chunks_000_of_002", "rag_partitions.rag_chunks_001_of_002"):
+        assert [await seen(role, part) for role in ("rag_app", "rag_dispatcher", "rag_owner")] == [refused, refused, 0]
+    assert [await seen(role, "rag_chunks") for role in ("rag_app", "rag_owner")] == [60, 60]
     assert granted == []
 
 
@@ -226,7 +226,10 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("thing", FOREIGN)
+@pytest.mark.parametrize(
+    "thing",
+    ["a rule", "a copy", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("a publication", "a row type"))],
+)
 async def test_what_could_not_be_kept_stops_the_move(
     migrated_database: str, server: asyncpg.Connection, thing: str
 ) -> None:
@@ -313,3 +316,12 @@ async def test_the_command_moves_and_says_what_it_did(migrated_database: str, tm
     assert (refused.exit_code, "error [INVALID_INPUT]" in refused.stderr) == (2, True)
     assert back.stdout.startswith("rag_chunks: 0 rows, whole, ")
     assert await parts(migrated_database) == [0, 0, 0]
+
+
+async def test_a_home_without_a_database_gets_none(tmp_path: Path) -> None:
+    given = {"AGENTIC_RAG_HOME": str(tmp_path / "home")}
+    wiring = Wiring(settings=lambda: load_settings(given, dotenv=tmp_path / "none"))
+    refused = await asyncio.to_thread(CliRunner().invoke, app, ["migrate", "partition", "--parts", "4"], obj=wiring)
+
+    assert (refused.exit_code, "error [SCHEMA_TOO_OLD]" in refused.stderr) == (4, True)
+    assert not (tmp_path / "home").exists()

@@ -60,8 +60,13 @@ def partition(
 
     Example: rag migrate partition --parts 16
     """
+    from agentic_rag_cli.processes.servers import has_database
+    from agentic_rag_migrations.partitions import require_newest
+
     wiring = wiring_of(context)
     given = wiring.settings()
+    if not has_database(given):
+        require_newest(None)
     with wiring.bare_servers(given) as settings:
         named = [name.strip() for name in tables.split(",") if name.strip()]
         moved = _partition(settings, parts, named, is_embedded=not given.stores.database_url)
