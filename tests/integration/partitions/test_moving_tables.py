@@ -25,6 +25,7 @@ from agentic_rag_cli.main import app
 from agentic_rag_cli.wiring import Wiring
 from agentic_rag_migrations import partitions
 from agentic_rag_migrations.partitions import PARTITIONED, layouts, partition
+from agentic_rag_migrations.script import PROTECT, backfill_rows
 
 pytestmark = pytest.mark.integration
 
@@ -325,3 +326,32 @@ async def test_a_home_without_a_database_gets_none(tmp_path: Path) -> None:
 
     assert (refused.exit_code, "error [SCHEMA_TOO_OLD]" in refused.stderr) == (4, True)
     assert not (tmp_path / "home").exists()
+
+
+LATER = """
+ALTER TABLE rag_chunks ADD COLUMN later integer NOT NULL DEFAULT 7, ADD CONSTRAINT later_grows CHECK (later > 0);
+ALTER TABLE rag_mentions DROP COLUMN weights;
+CREATE INDEX rag_chunks_later ON rag_chunks (org_id, workspace_id, later);
+CREATE TABLE rag_later (org_id uuid PRIMARY KEY);
+"""
+
+
+async def test_a_later_revision_changes_a_table_in_partitions_as_a_whole_one(
+    migrated_database: str, server: asyncpg.Connection, fresh_redis: str, tmp_path: Path
+) -> None:
+    await fill(migrated_database, fresh_redis, tmp_path)
+    await partition(migrated_database, 4)
+    async with server.transaction():
+        await server.execute(f"SET LOCAL ROLE rag_owner; SET LOCAL search_path = public; {LATER}{PROTECT}")
+        changed = await backfill_rows(server, "rag_chunks", "UPDATE rag_chunks SET later = 8", open_rows="later = 7")
+    before = await catalogue(server)
+    await partition(migrated_database, 0)
+    protected = await server.fetchval("SELECT count(*) FROM pg_policies WHERE tablename = 'rag_later'")
+    policies = await server.fetchval("SELECT count(*) FROM pg_policies WHERE tablename LIKE 'rag_chunks%'")
+
+    assert changed == 60
+    assert (protected, policies) == (1, 1)
+    assert {name: found ^ before[name] for name, found in (await catalogue(server)).items() if name != "columns"} == {
+        name: set() for name in CATALOGUE if name != "columns"
+    }
+    assert await server.fetchval("SELECT count(*) FROM rag_chunks WHERE later = 8") == 60
