@@ -96,6 +96,8 @@ class ProcessRegister:
         self._wake = asyncio.Event()
         self._run_task: asyncio.Task[None] | None = None
         self._has_registered = False
+        self._fault: str | None = None
+        """What kept it out of the register, while that lasts and was told."""
         self._has_tried = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -145,11 +147,17 @@ class ProcessRegister:
             try:
                 await self._stay()
             except DRIVER_ERRORS as error:
-                self._telemetry.event("rag_process_unregistered", level="warning", fault=type(error).__name__)
+                self._tell_outage(type(error).__name__)
             finally:
                 self._has_tried.set()
             self._leave()
             await asyncio.sleep(RETRY_SECONDS)
+
+    def _tell_outage(self, fault: str) -> None:
+        """Tell why this process is not in the register, unless the same was told and it has not been since."""
+        if fault != self._fault:
+            self._fault = fault
+            self._telemetry.event("rag_process_unregistered", level="warning", fault=fault)
 
     def _leave(self) -> None:
         """The connection is gone, or its orders may be: hold nothing."""
@@ -179,6 +187,9 @@ class ProcessRegister:
         self._memory.drop(None)
         self._name, self._seen = name, began
         self._has_registered = True
+        if self._fault is not None:
+            self._fault = None
+            self._telemetry.event("rag_process_registered", level="warning")
         self._has_tried.set()
         ending = self._begin(self._end_earlier(name, list(self._left)))
         while await self._beat(name):
