@@ -227,9 +227,18 @@ async def _owner(database_url: str, table: str) -> AsyncGenerator[Any]:
                 dependency="postgres",
                 code="STORAGE_FULL",
             ) from error
-        except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, OSError) as error:
+        except (
+            asyncpg.PostgresConnectionError,
+            asyncpg.OperatorInterventionError,
+            # Such as "out of shared memory", whose hint names max_locks_per_transaction.
+            asyncpg.InsufficientResourcesError,
+            asyncpg.InterfaceError,
+            OSError,
+        ) as error:
+            hint = getattr(error, "hint", None)
             raise DependencyUnavailable(
-                f"Postgres went away meanwhile: {error}. {table} is as it was; repeat the command.",
+                f"Postgres gave up meanwhile: {error}{f' ({hint})' if hint else ''}. {table} is as it was; repeat the "
+                "command.",
                 dependency="postgres",
             ) from error
         except asyncpg.PostgresError as error:
