@@ -51,7 +51,7 @@ def search(
         return _without_errors(await client.fetch(queries.SEARCH, input=asked))
 
     found = _run(context, work, url)
-    terminal.show(found, _passages_text(found), as_json=as_json)
+    terminal.show(found, passages_text(found), as_json=as_json)
 
 
 def prepare_context(
@@ -128,7 +128,8 @@ def _run(context: typer.Context, work: Any, url: str | None) -> dict[str, Any]:
     return on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
 
 
-def _passages_text(found: dict[str, Any]) -> str:
+def passages_text(found: dict[str, Any]) -> str:
+    """The passages as a person reads them, each with what is doubtful of it."""
     parts = [_passage_text(number, one) for number, one in enumerate(found["passages"], start=1)]
     if found["degraded"]:
         parts.append(f"Degraded, missing: {', '.join(found['degraded'])} (`rag doctor` says why)")
@@ -139,4 +140,5 @@ def _passage_text(number: int, one: dict[str, Any]) -> str:
     alike = "" if one["similarity"] is None else f", similarity {one['similarity']:.2f}"
     head = f"{number}. {citation_place(one)}  (score {one['score']:.2f}{alike})"
     pictured = [f"    {RECOGNISED}"] if one["recognised"] else []
-    return "\n".join((head, *pictured, indent(one["text"], "    ")))
+    steering = [f"    looks written to steer a model: {', '.join(one['flags'])}"] if one["flags"] else []
+    return "\n".join((head, *pictured, *steering, indent(one["text"], "    ")))
