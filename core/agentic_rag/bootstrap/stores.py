@@ -16,6 +16,7 @@ from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.postgres.documents.stored_originals import originals_exist
 from agentic_rag.adapters.postgres.erasure.process_register import ProcessRegister
 from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpusStore
+from agentic_rag.adapters.postgres.retrieval.segments import DEFAULT_CACHE_BYTES, SegmentCache
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.adapters.postgres.session.replica import ReadReplica
@@ -59,9 +60,14 @@ class StoreParts(KernelParts):
         replica: ReadReplica | None = None,
     ) -> PostgresDatabase:
         is_production = self.settings.server.is_production
+        cache = SegmentCache(max(self._resident_bytes, DEFAULT_CACHE_BYTES))
         return PostgresDatabase(
-            pool, HEAD, graph=self.graph, refuses_owners=is_production, residents=residents, replica=replica
+            pool, HEAD, cache, self.graph, refuses_owners=is_production, residents=residents, replica=replica
         )
+
+    @property
+    def _resident_bytes(self) -> int:
+        return self.settings.retrieval.resident_mb << 20
 
     @cached_property
     def replica(self) -> ReadReplica | None:
@@ -74,8 +80,7 @@ class StoreParts(KernelParts):
 
     @cached_property
     def _residents(self) -> ResidentCorpusStore:
-        capacity = self.settings.retrieval.resident_mb << 20
-        return self._owned(ResidentCorpusStore(self._pool, capacity, lambda: self.register.is_current))
+        return self._owned(ResidentCorpusStore(self._pool, self._resident_bytes, lambda: self.register.is_current))
 
     @cached_property
     def database(self) -> Database:

@@ -17,8 +17,8 @@ class CompactSegments:
         self._database = database
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
-        """Purge the history in slices, then merge all segments into one. Each transaction locks the workspace before
-        the job, as a publish does. Errors: `LeaseLost`.
+        """Purge the history in slices, then merge groups of segments, each in a transaction that locks the workspace
+        before the job, as a publish does. Errors: `LeaseLost`.
         """
         merged: int | None = None
         while merged is None:

@@ -90,8 +90,8 @@ class Publisher(Protocol):
         ...
 
     async def compact(self, workspace: WorkspaceRef) -> int | None:
-        """Purge versions past the history, then merge the workspace's postings segments into one; how many were merged
-        (0: nothing to do). None when only a slice of the history went: call it again in another transaction.
+        """Purge versions past the history, then write one group of the workspace's postings segments anew; how many it
+        had (0: nothing to do). None when more is left: call it again in another transaction.
         """
         ...
 

@@ -32,7 +32,9 @@ class RetrievalConfig:
     lexical_share: Annotated[str, Env("HYBRID_LEXICAL_SHARE", check=parse_lexical_share)] = "auto"
     """Lexical part of the text arms' share, 0 to 1, or `auto` (per question)."""
     resident_mb: Annotated[int, Env("AGENTIC_RAG_RESIDENT_MB"), Meta(ge=0, le=65536)] = 256
-    """Memory in MiB for vectors and mentions that a process holds and looks in itself; 0 asks the database only."""
+    """Memory in MiB for vectors and mentions that a process holds and looks in itself, and above 256 as much for
+    postings; 0 asks the database only.
+    """
 
     @property
     def shares(self) -> tuple[float, float, float | None]:

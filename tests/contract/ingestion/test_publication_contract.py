@@ -282,3 +282,20 @@ async def test_a_workspace_without_history_serves_the_newest_version_after_compa
 
     assert await texts(adapter, workspace) == ["alpha", "gamma"]
     assert await found_by_words(adapter, workspace, "alpha beta gamma") == [0, 2]
+
+
+async def test_a_large_workspace_is_compacted_group_by_group(adapter: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentic_rag.retrieval.lexical.postings.MOST_CHUNKS", 4)
+    workspace = await adapter.workspace()
+    for number in range(6):
+        await adapter.publish(workspace, f"{number}.md", [f"alpha {number}"])
+    await adapter.publish(workspace, "3.md", ["alpha again"])
+    before = [await found_by_words(adapter, workspace, "alpha again", version) for version in (None, 3, 6)]
+    written: list[int | None] = []
+
+    while not written or written[-1] != 0:
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            written.append(await transaction.publisher.compact(workspace))
+
+    assert written == [None, 3, 0]
+    assert [await found_by_words(adapter, workspace, "alpha again", version) for version in (None, 3, 6)] == before

@@ -1,4 +1,4 @@
-"""Housekeeping of one workspace in memory: drop versions past its history, then merge its segments into one."""
+"""Housekeeping of one workspace in memory: drop versions past its history, then merge its small segments."""
 
 from __future__ import annotations
 
@@ -10,29 +10,34 @@ from tests.memory_store.erasure.erasure import drop_mentions
 from tests.memory_store.session.state import PassageRow, WorkspaceState
 from tests.memory_store.session.store import Working
 
-from agentic_rag.retrieval.lexical.postings import AccessChanges, merge_segments
+from agentic_rag.retrieval.lexical.postings import AccessChanges, merge_groups, merge_segments, split_segment
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 DEFAULT_HISTORY_DAYS = 7
 
 
-def compact(working: Working, workspace: WorkspaceRef) -> int:
-    """Merge the segments into one, without chunks that no readable version shows; how many were merged. 0 when there
-    is at most one and nothing to drop from it.
+def compact(working: Working, workspace: WorkspaceRef) -> int | None:
+    """Write one group of segments anew, without chunks that no readable version shows; how many it had. 0 where there
+    is none, None where more are left.
     """
     if working.read(workspace) is None:
         return 0
     state = working.write(workspace)
     purge_history(working, state)
     held = [ordinal for segment in state.segments for ordinal in segment.ordinals.tolist()]
-    drop = [ordinal for ordinal in held if ordinal not in state.passages]
+    drop = np.array([ordinal for ordinal in held if ordinal not in state.passages], np.int32)
     segments = state.segments
-    if not segments or (len(segments) == 1 and not drop):
+    groups = merge_groups(
+        [len(one.ordinals) for one in segments], [bool(np.isin(one.ordinals, drop).any()) for one in segments]
+    )
+    if not groups:
         return 0
     moves = AccessChanges.of((ordinal, passage.access_id) for ordinal, passage in state.passages.items())
-    merged = merge_segments(segments, np.array(drop, np.int32), moves)
-    state.segments = (merged,) if len(merged.ordinals) else ()
-    return len(segments)
+    chosen = groups[0]
+    merged = merge_segments([segments[place] for place in chosen], drop, moves)
+    kept = [one for place, one in enumerate(segments) if place not in chosen]
+    state.segments = (*kept, *split_segment(merged))
+    return None if len(groups) > 1 else len(chosen)
 
 
 def purge_history(working: Working, state: WorkspaceState) -> None:

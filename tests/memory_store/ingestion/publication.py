@@ -75,8 +75,8 @@ class MemoryPublisher:
             return erasure
         return replace(erasure, cache_entries=self._cache.drop(workspace))
 
-    async def compact(self, workspace: WorkspaceRef) -> int:
-        """Drop what is past the workspace's history, then merge its postings segments into one."""
+    async def compact(self, workspace: WorkspaceRef) -> int | None:
+        """Drop what is past the workspace's history, then merge its small postings segments."""
         return compact(self._working, workspace)
 
 

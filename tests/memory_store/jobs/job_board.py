@@ -24,6 +24,7 @@ from agentic_rag.models.billing.limits import SpendingLimits, first_of_month
 from agentic_rag.models.billing.usage import UsageKind, UsageLine
 from agentic_rag.models.billing.web_envelope import with_default_calls
 from agentic_rag.models.embedding.space import SpaceState
+from agentic_rag.retrieval.lexical.postings import MOST_CHUNKS
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.organisation import FeatureFlag
 
@@ -242,4 +243,9 @@ def _is_due(source: Source, now: datetime) -> bool:
 def _is_scattered(state: WorkspaceState) -> bool:
     """More segments, or more chunks in small ones, than searches should have to visit."""
     small = [len(segment.ordinals) for segment in state.segments if len(segment.ordinals) <= SMALL_SEGMENT]
-    return len(state.segments) > MOST_SEGMENTS or (len(small) > 1 and sum(small) > MOST_CHUNKS_IN_SMALL)
+    sizes = [len(segment.ordinals) for segment in state.segments]
+    return (
+        sum(size < MOST_CHUNKS // 2 for size in sizes) > MOST_SEGMENTS
+        or (len(small) > 1 and sum(small) > MOST_CHUNKS_IN_SMALL)
+        or any(size > 2 * MOST_CHUNKS for size in sizes)
+    )

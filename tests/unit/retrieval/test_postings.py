@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from agentic_rag.language.term_counts import MAX_COUNT, count_terms
 from agentic_rag.language.tokenizer import term_counts
 from agentic_rag.retrieval.lexical.postings import (
+    MOST_CHUNKS,
     Segment,
     SegmentRow,
     build_segment,
     decode_segment,
     encode_segment,
+    merge_groups,
     merge_segments,
+    split_segment,
 )
 
 NOTHING = np.zeros(0, np.int32)
@@ -94,3 +97,46 @@ def test_counts_beyond_sixteen_bits_are_capped() -> None:
 
     assert np.frombuffer(counted.counts, "<u2").tolist() == [MAX_COUNT]
     assert counted.length == 70_000
+
+
+@given(st.lists(st.tuples(st.integers(1, 3 * MOST_CHUNKS), st.booleans()), max_size=40))
+def test_merging_ends_with_one_segment_at_most_that_is_less_than_half_full(
+    given_segments: list[tuple[int, bool]],
+) -> None:
+    sizes, stale = [size for size, _ in given_segments], [is_stale for _, is_stale in given_segments]
+    written = 0
+    while groups := merge_groups(sizes, stale):
+        for group in groups:
+            written += sum(sizes[place] for place in group)
+            assert len(group) == 1 or sum(sizes[place] for place in group) <= MOST_CHUNKS
+        gone = {place for group in groups for place in group}
+        whole = [sum(sizes[place] for place in group) for group in groups]
+        parts = [min(MOST_CHUNKS, size - start) for size in whole for start in range(0, size, MOST_CHUNKS)]
+        sizes = [size for place, size in enumerate(sizes) if place not in gone] + parts
+        stale = [False] * len(sizes)
+
+    assert sum(size < MOST_CHUNKS // 2 for size in sizes) <= 1
+    assert max(sizes, default=0) <= 2 * MOST_CHUNKS
+    assert sum(sizes) == sum(size for size, _ in given_segments)
+    assert written <= 3 * sum(sizes)
+
+
+def test_a_full_segment_is_left_alone_until_a_chunk_of_it_is_gone() -> None:
+    sizes = [MOST_CHUNKS, 300, MOST_CHUNKS // 2, 200, MOST_CHUNKS]
+
+    assert merge_groups(sizes, [False] * 5) == [[1, 3]]
+    assert merge_groups(sizes, [True, False, False, False, False]) == [[1, 3], [0]]
+
+
+@given(rows.filter(bool), st.integers(1, 4))
+def test_a_split_segment_holds_what_it_held_in_parts(given_rows: list[SegmentRow], most: int) -> None:
+    whole = build_segment(given_rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agentic_rag.retrieval.lexical.postings.MOST_CHUNKS", most)
+        parts = split_segment(whole)
+
+    assert [len(one.ordinals) for one in parts[:-1]] == [most] * (len(parts) - 1)
+    assert 0 < len(parts[-1].ordinals) <= most
+    for part in parts:
+        assert_equal(part, build_segment(row for row in given_rows if row.ordinal in part.ordinals))
+    assert_equal(merge_segments(parts, NOTHING), whole)

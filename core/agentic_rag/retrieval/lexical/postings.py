@@ -82,6 +82,10 @@ NO_ACCESS_CHANGES = AccessChanges(np.zeros(0, np.int32), np.zeros(0, np.int32))
 """Every chunk stands where its segment says."""
 
 
+MOST_CHUNKS = 20_000
+"""Of a segment that a merge makes: the bound of what a merge or an erasure writes anew at once, about 14 MB."""
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentBytes:
     """A segment as stored: each array of `Segment` as little-endian bytes."""
@@ -174,6 +178,57 @@ def merge_segments(
         posting_ordinals=owners[by_owner][order],
         posting_counts=counts[by_owner][order],
     )
+
+
+def merge_groups(sizes: Sequence[int], is_stale: Sequence[bool]) -> list[list[int]]:
+    """Which segments are written anew together, by their places: neighbours of less than half of `MOST_CHUNKS` chunks
+    up to that many, and by itself each other one that is stale, since chunks of it are gone or have moved, or that is
+    longer than twice as many. Done again and again, at most one segment stays that is less than half full.
+    """
+    groups: list[list[int]] = []
+    packed = 0
+    for place, size in enumerate(sizes):
+        if size >= MOST_CHUNKS // 2:
+            continue
+        if not groups or packed + size > MOST_CHUNKS:
+            groups.append([])
+            packed = 0
+        groups[-1].append(place)
+        packed += size
+    merged = [group for group in groups if len(group) > 1]
+    grouped = {place for group in merged for place in group}
+    alone = [
+        [place]
+        for place, (size, stale) in enumerate(zip(sizes, is_stale, strict=True))
+        if place not in grouped and (stale or size > 2 * MOST_CHUNKS)
+    ]
+    return merged + alone
+
+
+def split_segment(segment: Segment) -> list[Segment]:
+    """The segment in parts of at most `MOST_CHUNKS` chunks, by their ordinals; none where it has no chunk."""
+    if len(segment.ordinals) <= MOST_CHUNKS:
+        return [segment] if len(segment.ordinals) else []
+    hashes = np.repeat(segment.terms, np.diff(segment.offsets))
+    parts: list[Segment] = []
+    for start in range(0, len(segment.ordinals), MOST_CHUNKS):
+        rows = slice(start, start + MOST_CHUNKS)
+        ordinals = segment.ordinals[rows]
+        held = (segment.posting_ordinals >= ordinals[0]) & (segment.posting_ordinals <= ordinals[-1])
+        terms, offsets, order = _group_by_term(hashes[held])
+        parts.append(
+            Segment(
+                ordinals=ordinals,
+                lengths=segment.lengths[rows],
+                access=segment.access[rows],
+                visible_from=segment.visible_from[rows],
+                terms=terms,
+                offsets=offsets,
+                posting_ordinals=segment.posting_ordinals[held][order],
+                posting_counts=segment.posting_counts[held][order],
+            )
+        )
+    return parts
 
 
 def encode_segment(segment: Segment) -> SegmentBytes:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from uuid import UUID
 
 import numpy as np
 
 from agentic_rag.adapters.postgres.answering.stored_answers import answer_from
 from agentic_rag.adapters.postgres.erasure import erasure_sql as sql
-from agentic_rag.adapters.postgres.ingestion.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
+from agentic_rag.adapters.postgres.ingestion.compaction import (
+    DROP_SEGMENTS,
+    LOCK_SEGMENTS,
+    SEGMENTS,
+    read_places,
+)
 from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments, segment_from
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
@@ -49,7 +55,7 @@ async def erase(
         await connection.execute(sql.ADD_GRAPH_ERASURE, *document, version)
     ordinals = [row["ordinal"] for row in await connection.fetch(sql.ORDINALS, *document)]
     purged = [row["ordinal"] for row in await connection.fetch(sql.PURGED, *key)]
-    postings = await _rewrite_segments(connection, key, np.array(ordinals + purged, np.int32))
+    postings = await _rewrite_segments(connection, workspace, np.array(ordinals + purged, np.int32))
     await connection.execute(sql.DROP_CLOSED, *key, purged)
     entity_ids = [row["entity_id"] for row in await connection.fetch(sql.ENTITIES, *document)]
     rows = await connection.fetchrow(sql.DROP_ROWS, *document, ordinals)
@@ -102,20 +108,20 @@ async def _rehome_entities(
     )
 
 
-async def _rewrite_segments(connection: PostgresConnection, key: tuple[UUID, UUID], ordinals: np.ndarray) -> int:
+async def _rewrite_segments(connection: PostgresConnection, workspace: WorkspaceRef, ordinals: np.ndarray) -> int:
     """Rewrite without the ordinals each segment that holds one of them; the number of postings removed."""
     if not len(ordinals):
         return 0
     gone = 0
-    for row in await connection.fetch(sql.SEGMENTS, *key):
+    places = await read_places(connection, workspace)
+    for segment_id in [one for one, held in places.items() if np.isin(held, ordinals).any()]:
+        (row,) = await connection.fetch(SEGMENTS, *workspace.key, [segment_id])
         segment = segment_from(row)
-        if not np.isin(segment.ordinals, ordinals).any():
-            continue
-        kept = merge_segments([segment], ordinals)
+        kept = await asyncio.to_thread(merge_segments, [segment], ordinals)
         gone += len(segment.posting_ordinals) - len(kept.posting_ordinals)
-        await connection.execute(DROP_SEGMENTS, *key, [row["segment_id"]])
+        await connection.execute(DROP_SEGMENTS, *workspace.key, [segment_id])
         if len(kept.ordinals):
-            await connection.execute(ADD_SEGMENT, *key, *segment_arguments(kept, row["terms_version"]))
+            await connection.execute(ADD_SEGMENT, *workspace.key, *segment_arguments(kept, row["terms_version"]))
     return gone
 
 

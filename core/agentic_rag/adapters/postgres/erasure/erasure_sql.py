@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.postgres.answering.stored_answers import ANSWER_COLUMNS
-from agentic_rag.adapters.postgres.retrieval.segments import SEGMENT_COLUMNS
 
 LOCK_DOCUMENT = """
 SELECT access_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 FOR UPDATE
@@ -56,9 +55,6 @@ WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.closed_at <= w.oldest_version
 DROP_CLOSED = (
     "DELETE FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[])"
 )
-
-# $1 organisation, $2 workspace.
-SEGMENTS = f"SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2"  # noqa: S608
 
 ENTITIES = """
 SELECT DISTINCT entity_id FROM rag_mentions

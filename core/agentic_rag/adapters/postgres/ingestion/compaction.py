@@ -1,13 +1,15 @@
 """Compaction of one workspace: purges versions past its history, makes postings of earlier rules again, then merges its
-postings segments into one.
+small postings segments and writes anew those whose chunks are gone or have moved.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agentic_rag.adapters.postgres.operations.history import purge_history
 from agentic_rag.adapters.postgres.retrieval.segments import (
@@ -20,15 +22,30 @@ from agentic_rag.adapters.postgres.retrieval.segments import (
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.language.term_counts import TermCounts
 from agentic_rag.language.tokenizer import TERMS_VERSION, term_counts
-from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment, merge_segments
+from agentic_rag.retrieval.lexical.postings import (
+    MOST_CHUNKS,
+    AccessChanges,
+    SegmentRow,
+    build_segment,
+    merge_groups,
+    merge_segments,
+    split_segment,
+)
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # This lock serialises compaction and erasure, which rewrite segments. Publishes only add segments and do not wait.
 LOCK_SEGMENTS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 0))"
 
+PLACES = """
+SELECT segment_id, ordinals FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 ORDER BY visible_from, segment_id
+"""
+
 SEGMENTS = f"""
-SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 ORDER BY visible_from, segment_id
+SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 AND segment_id = ANY ($3::uuid[])
 """  # noqa: S608 - a constant list of columns
+
+# For a segment that was written whole before segments had a bound: its transaction idles longer than others may.
+WAIT_FOR_LONG = "SET LOCAL idle_in_transaction_session_timeout = '10min'"
 
 OUTDATED = f"""
 SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 AND terms_version < $3 LIMIT 1
@@ -64,12 +81,11 @@ WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.ordinal = told.ordinal AND m.a
 
 
 async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> int | None:
-    """Merge the workspace's segments into one; the number of merged segments. The merged segment omits chunks that no
-    readable version shows, and records every chunk's current access set.
+    """Write one group of the workspace's segments anew (`merge_groups`); how many segments it had. What is written
+    omits chunks that no readable version shows, and records every chunk's current access set.
 
-    0 when there is at most one segment and nothing to drop from it. None when this transaction purged a slice of the
-    history, or made the terms of a segment again, and more is left: nothing was merged. Readers see no difference
-    otherwise.
+    0 when there is nothing to do. None when more is left for another transaction: this one purged a slice of the
+    history, made the terms of a segment again, or wrote one group of several. Readers see no difference otherwise.
     """
     key = workspace.key
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
@@ -79,18 +95,43 @@ async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> in
     if outdated:
         await _index_again(connection, workspace, outdated[0])
         return None
-    drop = [row["ordinal"] for row in await connection.fetch(DROPPABLE, *key)]
+    drop = np.array([row["ordinal"] for row in await connection.fetch(DROPPABLE, *key)], np.int32)
     moves = await read_moves(connection, *key)
-    rows = await connection.fetch(SEGMENTS, *key)
-    if not rows or (len(rows) == 1 and not drop and not len(moves.ordinals)):
-        return 0
-    merged = merge_segments([segment_from(row) for row in rows], np.array(drop, np.int32), moves)
-    await connection.execute(DROP_SEGMENTS, *key, [row["segment_id"] for row in rows])
-    if len(merged.ordinals):
-        await connection.execute(ADD_SEGMENT, *key, *segment_arguments(merged))
-    await connection.execute(DROP_CLOSED, *key, drop)
-    await connection.execute(DROP_MOVED, *key, moves.ordinals.tolist(), moves.access.tolist())
-    return len(rows)
+    places = await read_places(connection, workspace)
+    changed = np.concatenate([drop, moves.ordinals])
+    groups = merge_groups(
+        [len(ordinals) for ordinals in places.values()],
+        [bool(np.isin(ordinals, changed).any()) for ordinals in places.values()],
+    )
+    segment_ids = list(places)
+    chosen = [segment_ids[place] for place in groups[0]] if groups else []
+    if chosen:
+        if sum(len(places[one]) for one in chosen) > MOST_CHUNKS:
+            await connection.execute(WAIT_FOR_LONG)
+        rows = await connection.fetch(SEGMENTS, *key, chosen)
+        written = await asyncio.to_thread(_written_anew, rows, drop, moves)
+        await connection.execute(DROP_SEGMENTS, *key, chosen)
+        for one in written:
+            await connection.execute(ADD_SEGMENT, *key, *one)
+    left = [ordinals for segment_id, ordinals in places.items() if segment_id not in chosen]
+    still = np.concatenate(left) if left else np.zeros(0, np.int32)
+    await connection.execute(DROP_CLOSED, *key, drop[~np.isin(drop, still)].tolist())
+    settled = ~np.isin(moves.ordinals, still)
+    await connection.execute(DROP_MOVED, *key, moves.ordinals[settled].tolist(), moves.access[settled].tolist())
+    return None if len(groups) > 1 else len(chosen)
+
+
+async def read_places(connection: PostgresConnection, workspace: WorkspaceRef) -> dict[UUID, NDArray[np.int32]]:
+    """The ordinals that each segment holds, without its postings; by the first version that shows one of them."""
+    return {
+        row["segment_id"]: np.frombuffer(row["ordinals"], "<i4")
+        for row in await connection.fetch(PLACES, *workspace.key)
+    }
+
+
+def _written_anew(rows: Sequence[Row], drop: NDArray[np.int32], moves: AccessChanges) -> list[tuple[object, ...]]:
+    merged = merge_segments([segment_from(row) for row in rows], drop, moves)
+    return [segment_arguments(part) for part in split_segment(merged)]
 
 
 async def _index_again(connection: PostgresConnection, workspace: WorkspaceRef, row: Row) -> None:
