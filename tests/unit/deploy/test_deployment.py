@@ -76,6 +76,15 @@ def test_a_server_does_not_have_the_owners_login() -> None:
     assert "owner-database-url" not in (CHART / "templates" / "api.yaml").read_text("utf-8")
 
 
+def test_no_service_keeps_the_login_that_its_image_comes_with() -> None:
+    services = compose()["services"]
+    named = {"postgres": "POSTGRES_PASSWORD_FILE", "grafana": "GF_SECURITY_ADMIN_PASSWORD__FILE"}
+
+    for name, variable in named.items():
+        path = services[name]["environment"][variable]
+        assert path.removeprefix("/run/secrets/") in services[name]["secrets"]
+
+
 def test_every_secret_of_compose_is_drawn() -> None:
     drawn = set(re.findall(r"^put (\S+)", (ROOT / "deploy" / "make-secrets").read_text("utf-8"), re.M))
 
