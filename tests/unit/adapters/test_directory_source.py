@@ -134,3 +134,12 @@ async def test_the_order_is_that_of_the_paths_for_any_names(tmp_path_factory: py
 
     assert found == sorted(found)
     assert len(found) == len(names)
+
+
+async def test_a_file_in_the_place_of_a_directory_is_told_with_the_command_for_files(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+
+    with pytest.raises(InvalidInput, match=r"is a file: `rag upload` takes files") as refused:
+        await listed(tmp_path / "a.md")
+
+    assert refused.value.code == "SOURCE_NOT_FOUND"

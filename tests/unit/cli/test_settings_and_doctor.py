@@ -170,6 +170,9 @@ def test_stored_keys_that_do_not_open_are_told_with_their_remedy() -> None:
     assert (well.status, well.detail) == ("ok", "1 stored key of providers and sources")
     assert (found.status, found.code, found.remedy) == ("degraded", "MASTER_KEY_MISSING", "Add the master key 'old'.")
     assert found.detail == "2 of 3 stored keys cannot be opened"
+    assert judge_keys(KeysAtRest(0, (lost,))).status == "failed", (
+        "where none opens, the master keys are those of another"
+    )
 
 
 def test_a_python_that_is_not_supported_is_named() -> None:

@@ -48,13 +48,15 @@ async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
 
 
 def judge_keys(found: KeysAtRest) -> Check:
-    """What is said of stored keys: those that do not open stop the organisations that they are of."""
+    """What is said of stored keys: those that do not open stop the organisations that they are of. Where none opens,
+    this process has other master keys than those who stored them.
+    """
     stored = found.opened + len(found.refused)
     if not found.refused:
         return ok("keys", f"{format_count(stored, 'stored key')} of providers and sources")
     first = found.refused[0]
     told = f"{len(found.refused)} of {format_count(stored, 'stored key')} cannot be opened"
-    return Check("keys", DEGRADED, told, first.code, first.message)
+    return Check("keys", DEGRADED if found.opened else FAILED, told, first.code, first.message)
 
 
 def judge_workers(leads: bool, workers: Sequence[WorkerRecord], silent_since: datetime) -> Check:

@@ -76,8 +76,9 @@ class DirectorySource:
 
     def _check_root(self) -> None:
         if not self._root.is_dir():
+            fault = "is a file: `rag upload` takes files" if self._root.is_file() else "does not exist"
             raise InvalidInput(
-                f"The source directory {self._given} does not exist or is not a directory.",
+                f"The source directory {self._given} {fault}.",
                 code="SOURCE_NOT_FOUND",
                 path=("source",),
             )
