@@ -24,6 +24,8 @@ RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
 TESTS = ROOT / "deploy" / "prometheus" / "rules.test.yml"
 SCALING = ROOT / "deploy" / "helm" / "agentic-rag" / "templates" / "scaling.yaml"
 
+BASE = "{{ with $externalLabels.docs }}{{ . }}/{{ end }}"
+"""Before the path of a runbook: where the operator says that it can be read."""
 NAME = re.compile(r"\b(?:rag|process)_[a-z_]+(?:\{[^}]*\})?")
 LABEL = re.compile(r"(\w+)\s*(?:=~|!=|!~|=)")
 OF_SCRAPES = {"job", "instance", "le"}
@@ -120,7 +122,7 @@ def test_no_dashboard_is_left_of_another_time() -> None:
 
 @pytest.mark.parametrize("alert", alerts(), ids=lambda one: one["alert"])
 def test_an_alert_reads_what_the_product_exports_and_has_a_runbook(alert: dict[str, Any]) -> None:
-    page, _, anchor = alert["annotations"]["runbook"].partition("#")
+    page, _, anchor = alert["annotations"]["runbook_url"].removeprefix(BASE).partition("#")
     heads = re.findall(r"^## (.+)$", (ROOT / page).read_text("utf-8"), re.M)
 
     assert faults_of(alert["expr"]) == []
