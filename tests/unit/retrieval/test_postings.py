@@ -19,6 +19,7 @@ from agentic_rag.retrieval.lexical.postings import (
     merge_groups,
     merge_segments,
     split_segment,
+    without_chunks,
 )
 
 NOTHING = np.zeros(0, np.int32)
@@ -140,3 +141,10 @@ def test_a_split_segment_holds_what_it_held_in_parts(given_rows: list[SegmentRow
     for part in parts:
         assert_equal(part, build_segment(row for row in given_rows if row.ordinal in part.ordinals))
     assert_equal(merge_segments(parts, NOTHING), whole)
+
+
+@given(rows, st.sets(st.integers(0, 500), max_size=10))
+def test_taking_chunks_out_equals_building_from_what_is_left(given_rows: list[SegmentRow], gone: set[int]) -> None:
+    left = without_chunks(build_segment(given_rows), np.array(sorted(gone), np.int32))
+
+    assert_equal(left, build_segment(row for row in given_rows if row.ordinal not in gone))

@@ -180,6 +180,24 @@ def merge_segments(
     )
 
 
+def without_chunks(segment: Segment, ordinals: NDArray[np.int32]) -> Segment:
+    """The segment without the chunks of these ordinals: what `merge_segments` makes of it alone, and sorts nothing."""
+    rows = ~np.isin(segment.ordinals, ordinals)
+    held = ~np.isin(segment.posting_ordinals, ordinals)
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])[segment.offsets]
+    has_postings = np.diff(before) > 0
+    return Segment(
+        ordinals=segment.ordinals[rows],
+        lengths=segment.lengths[rows],
+        access=segment.access[rows],
+        visible_from=segment.visible_from[rows],
+        terms=segment.terms[has_postings],
+        offsets=np.append(before[:-1][has_postings], before[-1]).astype(np.uint32),
+        posting_ordinals=segment.posting_ordinals[held],
+        posting_counts=segment.posting_counts[held],
+    )
+
+
 def merge_groups(sizes: Sequence[int], is_stale: Sequence[bool]) -> list[list[int]]:
     """Which segments are written anew together, by their places: neighbours of less than half of `MOST_CHUNKS` chunks
     up to that many, and by itself each other one that is stale, since chunks of it are gone or have moved, or that is

@@ -24,7 +24,7 @@ from agentic_rag.erasure.certificate import encode_stores, ranges_of
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.kernel.errors import LeaseLost
 from agentic_rag.retrieval.graph.entities import extract_entities
-from agentic_rag.retrieval.lexical.postings import merge_segments
+from agentic_rag.retrieval.lexical.postings import without_chunks
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -117,7 +117,7 @@ async def _rewrite_segments(connection: PostgresConnection, workspace: Workspace
     for segment_id in [one for one, held in places.items() if np.isin(held, ordinals).any()]:
         (row,) = await connection.fetch(SEGMENTS, *workspace.key, [segment_id])
         segment = segment_from(row)
-        kept = await asyncio.to_thread(merge_segments, [segment], ordinals)
+        kept = await asyncio.to_thread(without_chunks, segment, ordinals)
         gone += len(segment.posting_ordinals) - len(kept.posting_ordinals)
         await connection.execute(DROP_SEGMENTS, *workspace.key, [segment_id])
         if len(kept.ordinals):
