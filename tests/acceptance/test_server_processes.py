@@ -117,6 +117,22 @@ def test_each_process_tells_the_figures_of_all(servers: Servers) -> None:
     wait_until(lambda: {servers.figure(HEALTH) for _ in range(10)} == {20}, "each process tells all of them")
 
 
+def memory_of(pid: int) -> int:
+    """Bytes of it that are in memory."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_memory_is_that_of_all_processes_and_the_start_that_of_the_last(servers: Servers) -> None:
+    alive = servers.serving()
+    told, started = (servers.figure(f"process_{name}") for name in ("resident_memory_bytes", "start_time_seconds"))
+
+    assert told == pytest.approx(sum(map(memory_of, alive)), rel=0.2)
+    assert len(alive) == PROCESSES
+    os.kill(min(alive), signal.SIGKILL)
+    wait_until(lambda: _is_up(servers), "another takes its place", seconds=60)
+    assert servers.figure("process_start_time_seconds") > started
+
+
 def test_a_killed_process_comes_back_and_a_stop_loses_no_request(servers: Servers) -> None:
     before = servers.children()
     os.kill(min(before), signal.SIGKILL)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest, values
 from prometheus_client import Metric as PrometheusMetric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
 
 from agentic_rag.adapters.telemetry.metrics import METRICS, Metric, MetricKind
+
+_STARTED = "process_start_time_seconds"
 
 
 class UnknownMetric(KeyError):
@@ -29,8 +36,7 @@ class PrometheusMeters:
     def __init__(self, metrics: tuple[Metric, ...] = METRICS) -> None:
         self._registry = CollectorRegistry()
         self._is_shared = values.ValueClass is not values.MutexValue
-        if not self._is_shared:
-            ProcessCollector(registry=self._registry)
+        ProcessCollector(registry=self._registry)
         self._collectors = {metric.name: _collector(metric, self._registry) for metric in metrics}
         self._labelled: dict[tuple[object, ...], Counter | Gauge | Histogram] = {}
         """By type, name and labels: the library validates the labels of each look-up under a lock."""
@@ -75,7 +81,34 @@ class PrometheusMeters:
         if self._is_shared:
             registry = CollectorRegistry()
             MultiProcessCollector(registry)
+            # The library reads the same variable.
+            registry.register(_LivingProcesses(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])))  # noqa: TID251
         return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+class _LivingProcesses(Collector):
+    """Figures of the processes that share a folder and live: memory, processor time and files of all together, the
+    start of the one that started last.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def collect(self) -> Iterable[PrometheusMetric]:
+        found: dict[str, PrometheusMetric] = {}
+        for file in self._folder.glob("gauge_livemax_*.db"):
+            of_one = ProcessCollector(pid=partial(int, file.stem.rpartition("_")[2]), registry=None).collect()
+            for family in of_one:
+                known = found.setdefault(family.name, family)
+                if known is not family:
+                    pairs = zip(known.samples, family.samples, strict=True)
+                    known.samples = [_joined(one, other) for one, other in pairs]
+        return found.values()
+
+
+def _joined(one: Sample, other: Sample) -> Sample:
+    value = max(one.value, other.value) if one.name == _STARTED else one.value + other.value
+    return one._replace(value=value)
 
 
 def _collector(metric: Metric, registry: CollectorRegistry) -> Counter | Gauge | Histogram:
