@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.documents.ports import Original
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.kernel.public_ids import NodeKind, encode
@@ -16,6 +17,7 @@ from agentic_rag.tenancy.principals import KeyScope, Principal, Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.rest.documents.source import content_disposition
+from agentic_rag_server.rest.health import REMEMBERED_SECONDS
 from tests.api.builders import (
     NOW,
     ORG,
@@ -240,6 +242,56 @@ async def test_readiness_is_computed_once_a_second_whoever_asks() -> None:
 
     assert {one.status_code for one in answers} == {200}
     assert looked == 1
+
+
+class LaterClock(SystemClock):
+    """Runs ahead by `seconds`."""
+
+    seconds = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.seconds
+
+
+class IdentityInAnOutage(FakeIdentity):
+    """Knows its tokens while the database answers."""
+
+    is_away = False
+
+    async def authenticate(self, token: str) -> Principal:
+        if self.is_away:
+            raise DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+        return await super().authenticate(token)
+
+
+async def test_figures_are_shown_in_an_outage_of_the_database_to_those_who_were_shown_them_before() -> None:
+    tokens = {**TOKENS, **{one: Principal(ORG, one, Role.OPERATOR) for one in ("prometheus", "revoked", "late")}}
+    identity = IdentityInAnOutage(tokens)
+    clock = LaterClock()
+    options = ServerOptions(enabled=True, figures_take_a_token=True)
+    container = Container(options=options, identity=identity, clock=clock)
+
+    async def asked() -> dict[str, int]:
+        told: dict[str, int] = {}
+        for token in ("prometheus", "revoked", "late", "admin-token"):
+            http.headers["authorization"] = f"Bearer {token}"
+            told[token] = (await http.get("/metrics")).status_code
+        return told
+
+    async with client(container) as http:
+        for token in ("prometheus", "revoked", "admin-token"):
+            http.headers["authorization"] = f"Bearer {token}"
+            await http.get("/metrics")
+        del tokens["revoked"]
+        http.headers["authorization"] = "Bearer revoked"
+        assert (await http.get("/metrics")).status_code == 401
+        identity.is_away = True
+        during = await asked()
+        clock.seconds = REMEMBERED_SECONDS + 1
+        long_after = await asked()
+
+    assert during == {"prometheus": 200, "revoked": 503, "late": 503, "admin-token": 503}
+    assert set(long_after.values()) == {503}
 
 
 async def test_in_production_a_stranger_learns_only_whether_the_server_is_ready() -> None:
