@@ -15,7 +15,7 @@ from statistics import mean, median
 import numpy as np
 
 POINTS = Path(__file__).with_name("capacity.jsonl")
-HELD_BACK = frozenset({(5_000, 16), (10_000, 64), (20_000, 4)})
+HELD_BACK = frozenset({(10_000, 64), (100_000, 4), (1_000_000, 16)})
 """Sizes and clients that the model is not fitted to."""
 
 
@@ -123,7 +123,7 @@ def main() -> None:
     print(model)
     for one in told:
         print(f"{one.point}: the model says {one.said:.1f}/s, {100 * one.error:+.0f} %")
-    for chunks in (1_000, 10_000, 40_000):
+    for chunks in (1_000, 10_000, 100_000, 1_000_000):
         print(f"{chunks:,} chunks a workspace: at most {model.most_answers_per_second(chunks):.1f} answers/s a process")
     for chunks in (10**8, 10**10):
         print(f"{chunks:,} chunks: {chunks * model.chunk_bytes / 2**40:,.2f} TiB of Postgres")

@@ -114,8 +114,7 @@ async def fill(container: Container, server: asyncpg.Connection, size: int) -> W
 
 async def bytes_of(server: asyncpg.Connection) -> int:
     """Of the database that it is connected to."""
-    found: int = await server.fetchval(DATABASE_BYTES)
-    return found
+    return int(await server.fetchval(DATABASE_BYTES) or 0)
 
 
 async def measure(servers: Servers) -> None:
