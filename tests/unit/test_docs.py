@@ -51,7 +51,8 @@ def faults_of_command(words: str) -> list[str]:
     """What is wrong with the words behind `rag`: an unknown command or option."""
     found, path = root_command(), "rag"
     options = set(names_of(found))
-    for word in words.split():
+    # An organisation may be named before the command.
+    for word in re.sub(r"^\s*--tenant \S+", "", words).split():
         if word.startswith("-"):
             break
         commands: dict[str, click.Command] = getattr(found, "commands", {})
@@ -137,6 +138,8 @@ def test_a_page_names_only_what_exists(page: Path) -> None:
     [
         "`rag doc reingest --all-broken`",
         "`rag frobnicate`",
+        "`rag --tenant acme frobnicate`",
+        "`rag --tenant acme verify --fully`",
         "AGENTIC_RAG_TOP_K",
         "`topKay` is a field of the input `answerTheQuestionNow`",
         "`retrieval/no_such_file.py`",
