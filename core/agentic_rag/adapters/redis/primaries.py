@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from redis.asyncio import Redis
 from redis.asyncio.connection import parse_url
@@ -23,44 +23,27 @@ knows them in its client for clusters alone.
 """
 
 
-class Primary(Protocol):
-    """The one server of several that takes writes."""
-
-    @property
-    def question(self) -> tuple[str, ...]:
-        """The command that shows whether a server is the primary."""
-        ...
-
-    def is_confirmed_by(self, answer: Any) -> bool:
-        """Whether a server that answers thus is the primary. Errors: an answer that is an error and tells neither."""
-        ...
-
-    def has_moved(self, error: ResponseError) -> bool:
-        """Whether a server says by an error that it is not the primary any more, or cannot tell at present."""
-        ...
-
-    async def find(self) -> tuple[str, int]:
-        """Host and port. Errors: `ConnectionError` of redis-py."""
-        ...
-
-
 class SentinelPrimary:
     """The primary of a service, by the first Sentinel that knows it."""
 
     question = ("ROLE",)
+    """The command that shows whether a server is the primary."""
 
     def __init__(self, address: SentinelAddress) -> None:
         self._address = address
 
     def is_confirmed_by(self, answer: Any) -> bool:
+        """Whether a server that answers thus is the primary. Errors: an answer that is an error and tells neither."""
         if isinstance(answer, ResponseError):
             raise answer
         return answer[0] in (b"master", "master")
 
     def has_moved(self, error: ResponseError) -> bool:
+        """Whether a server says by an error that it is not the primary any more, or cannot tell at present."""
         return isinstance(error, ReadOnlyError)
 
     async def find(self) -> tuple[str, int]:
+        """Host and port. Errors: `ConnectionError` of redis-py."""
         address = self._address
         said: list[str] = []
         for host, port in address.hosts:
@@ -79,8 +62,9 @@ class SentinelPrimary:
 
 
 class ClusterPrimary:
-    """The primary that has the slot of our keys, by the first node that knows it. A node that is asked for a key of the
-    slot answers, names the owner (`MOVED`), or says that its part of the cluster is cut off (`CLUSTERDOWN`).
+    """As `SentinelPrimary`: the primary that has the slot of our keys, by the first node that knows it. A node that is
+    asked for a key of the slot answers, names the owner (`MOVED`), or says that its part of the cluster is cut off
+    (`CLUSTERDOWN`).
     """
 
     question = ("EXISTS", f"{CLUSTER_TAG}:owner")
@@ -117,6 +101,10 @@ class ClusterPrimary:
             else:
                 return host, port
         raise ConnectionError(f"no node of the cluster names the primary of its slot: {'; '.join(said)}")
+
+
+Primary: TypeAlias = SentinelPrimary | ClusterPrimary
+"""How the one server of several is found that takes writes."""
 
 
 def tls_options(address: WatchedAddress) -> dict[str, Any]:
