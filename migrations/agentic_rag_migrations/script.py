@@ -1,11 +1,13 @@
 """Runs the SQL file of a revision inside Alembic's transaction."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 from typing import Any
 
 from alembic import op
+
+from agentic_rag_migrations.apply import LOCK_TIMEOUT
 
 # The second wall behind explicit predicates, for every table of a tenant that has none yet. The sub-select makes the
 # planner evaluate the setting once per statement, not once per row.
@@ -33,13 +35,15 @@ SELECT EXISTS (SELECT FROM pg_policies WHERE tablename = 'rag_organizations' AND
     OR NOT row_security_active('rag_organizations')
 """
 
-CONCURRENT_INDEX = re.compile(r"^CREATE INDEX CONCURRENTLY (\w+) ON [^;]*;\n", re.M)
+CONCURRENT_INDEX = re.compile(r"^CREATE INDEX CONCURRENTLY (\w+) ON (\w+)[^;]*;\n", re.M)
 """An index of a table that may have rows, on columns that it has before the revision."""
 
 WRITERS_TIMEOUT = "60s"
 """How long a concurrent build waits for transactions that began before it; nobody waits for it meanwhile."""
 
 _IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
+
+_PARTS = "SELECT i.inhrelid::regclass::text AS name FROM pg_inherits i WHERE i.inhparent = to_regclass($1) ORDER BY 1"
 
 _ACT_FOR = "SELECT set_config('rag.org_id', $1, true)"
 
@@ -51,7 +55,7 @@ def run_sql(file_name: str) -> None:
     The driver's simple query protocol takes a whole file; SQLAlchemy would prepare it, which allows one statement.
     """
     sql = files("agentic_rag_migrations").joinpath("sql", f"v{file_name[:3]}x", file_name).read_text("utf-8")
-    indexes = {found[1]: found[0] for found in CONCURRENT_INDEX.finditer(sql)}
+    indexes = list(CONCURRENT_INDEX.finditer(sql))
     if indexes:
         # Outside of a transaction, and first: what is broken off leaves the schema of the revision before.
         with op.get_context().autocommit_block():
@@ -59,16 +63,33 @@ def run_sql(file_name: str) -> None:
     _on_driver(lambda driver: driver.execute(f"{CONCURRENT_INDEX.sub('', sql)}\n{PROTECT}"))
 
 
-async def build_indexes(driver: Any, indexes: Mapping[str, str]) -> None:
-    """Build indexes by name while writes go on. One that is there is kept; one that was broken off is built anew."""
+async def build_indexes(driver: Any, indexes: Sequence[re.Match[str]]) -> None:
+    """Build the indexes of `CONCURRENT_INDEX` while writes go on. One that is there is kept; one that was broken off is
+    built anew. That of a table in partitions is built on each of them first, and then takes these for its own.
+    """
     await driver.execute(f"SET lock_timeout = '{WRITERS_TIMEOUT}'")
-    for name, statement in indexes.items():
-        is_valid = await driver.fetchval(_IS_VALID, name)
-        if is_valid is False:
-            await driver.execute(f"DROP INDEX CONCURRENTLY {name}")
-        if not is_valid:
-            await driver.execute(statement)
+    for statement, name, table in ((one[0], one[1], one[2]) for one in indexes):
+        parts = [row["name"] for row in await driver.fetch(_PARTS, table)]
+        if not parts:
+            await _build_index(driver, name, statement)
+        elif not await driver.fetchval(_IS_VALID, name):
+            for part in parts:
+                of_part = f"{part.rpartition('.')[2]}_{name}"
+                on_part = statement.replace(f" {name} ON {table} ", f" {of_part} ON {part} ", 1)
+                await _build_index(driver, f"{part}_{name}", on_part)
+            # Finds every part built, and keeps writers waiting no longer than other statements of a revision may.
+            await driver.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+            await driver.execute(statement.replace(" CONCURRENTLY", "", 1))
+            await driver.execute(f"SET lock_timeout = '{WRITERS_TIMEOUT}'")
     await driver.execute("RESET lock_timeout")
+
+
+async def _build_index(driver: Any, name: str, statement: str) -> None:
+    is_valid = await driver.fetchval(_IS_VALID, name)
+    if is_valid is False:
+        await driver.execute(f"DROP INDEX CONCURRENTLY {name}")
+    if not is_valid:
+        await driver.execute(statement)
 
 
 def backfill(table: str, statement: str, *, open_rows: str) -> None:

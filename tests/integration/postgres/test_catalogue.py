@@ -101,6 +101,30 @@ async def test_foreign_keys_carry_the_tenant(server: asyncpg.Connection, table: 
         assert all(columns[:2] == ["org_id", "workspace_id"] for columns in foreign)
 
 
+async def unindexed_references(server: asyncpg.Connection) -> set[tuple[str, str]]:
+    """Tables, and what they refer to, where no index begins with all columns of the reference."""
+    rows = await server.fetch(
+        """
+        SELECT k.conrelid::regclass::text AS of_table, k.confrelid::regclass::text AS to_table
+        FROM pg_constraint k
+        WHERE k.contype = 'f' AND k.connamespace = 'public'::regnamespace AND k.conparentid = 0 AND NOT EXISTS (
+            SELECT FROM pg_index i
+            WHERE i.indrelid = k.conrelid AND i.indpred IS NULL AND i.indisvalid
+              AND (i.indkey::int2[])[0:cardinality(k.conkey) - 1] @> k.conkey
+        )
+        """
+    )
+    return {(row["of_table"], row["to_table"]) for row in rows}
+
+
+async def test_a_row_that_goes_finds_who_refers_to_it_by_an_index(server: asyncpg.Connection) -> None:
+    """Without one, to delete a revision read all chunks of its workspace: a second of the erasure of a document."""
+    found = await unindexed_references(server)
+
+    # Access sets stay for as long as their workspace, whose documents go before them.
+    assert found == {("rag_documents", "rag_access_sets")}
+
+
 async def test_the_view_shows_the_published_columns(server: asyncpg.Connection) -> None:
     rows = await server.fetch("SELECT attname::text FROM pg_attribute WHERE attrelid = 'rag_chunks_v1'::regclass")
     options = await server.fetchval("SELECT reloptions FROM pg_class WHERE oid = 'rag_chunks_v1'::regclass")
