@@ -56,6 +56,16 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
             Panel("Answer cache", "reqps", [_rate("rag_cache_requests_total", "outcome")]),
             Panel("GraphQL errors by code", "reqps", [_rate('rag_graphql_fields_total{code!="OK"}', "code")]),
             Panel("Wait for a database connection", "s", _quantiles("rag_database_wait_seconds")),
+            Panel(
+                "Database connections, of the most there may be", "percentunit",
+                [
+                    (
+                        'sum by (instance, pool) (rag_database_connections{state="used"})'
+                        " / sum by (instance, pool) (rag_database_connections_max)",
+                        "{{instance}} {{pool}}",
+                    )
+                ],
+            ),
             Panel("Merging the arms", "s", _quantiles("rag_retrieval_fusion_seconds")),
             Panel("Contexts for prompts", "reqps", [_rate("rag_contexts_total", "outcome")]),
             Panel(

@@ -19,6 +19,7 @@ from tests.programs import PYTHONPATH, Program
 from tests.stack import open_home
 from tests.waiting import wait_until
 
+from agentic_rag.bootstrap.stores import SMALL_READ_CONNECTIONS
 from agentic_rag.embedded.loopback import free_port
 
 pytestmark = [
@@ -115,6 +116,15 @@ def test_each_process_tells_the_figures_of_all(servers: Servers) -> None:
 
     # A request is counted when its reply is on its way.
     wait_until(lambda: {servers.figure(HEALTH) for _ in range(10)} == {20}, "each process tells all of them")
+
+
+def test_connections_to_the_database_are_those_of_all_processes(servers: Servers) -> None:
+    most = re.escape('rag_database_connections_max{pool="small_reads"}')
+
+    assert servers.figure(most) == SMALL_READ_CONNECTIONS * PROCESSES
+    os.kill(min(servers.serving()), signal.SIGKILL)
+    wait_until(lambda: _is_up(servers), "another takes its place", seconds=60)
+    wait_until(lambda: servers.figure(most) == SMALL_READ_CONNECTIONS * PROCESSES, "the dead one has none")
 
 
 def memory_of(pid: int) -> int:

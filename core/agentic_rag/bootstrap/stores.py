@@ -103,7 +103,9 @@ class StoreParts(KernelParts):
         """A second, two-connection pool for small reads made while a request already holds a connection (keys,
         budgets, limits, usage). With one pool these would deadlock under load.
         """
-        options = PoolOptions(max_size=SMALL_READ_CONNECTIONS, application_name="agentic-rag small reads")
+        options = PoolOptions(
+            max_size=SMALL_READ_CONNECTIONS, application_name="agentic-rag small reads", name="small_reads"
+        )
         return self._database_on(self._open_pool(options))
 
     def heartbeat_database(self) -> Database:

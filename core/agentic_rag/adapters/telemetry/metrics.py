@@ -36,6 +36,8 @@ class Metric:
     description: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
+    is_summed: bool = False
+    """A gauge of which processes that export together show the sum, not the greatest value."""
 
 
 METRICS: tuple[Metric, ...] = (
@@ -113,6 +115,20 @@ METRICS: tuple[Metric, ...] = (
         ("outcome",),
     ),
     Metric("rag_database_wait_seconds", MetricKind.HISTOGRAM, "Time until a database connection was had.", (), FAST),
+    Metric(
+        "rag_database_connections",
+        MetricKind.GAUGE,
+        "Open connections to the database, by pool and whether they are used or idle.",
+        ("pool", "state"),
+        is_summed=True,
+    ),
+    Metric(
+        "rag_database_connections_max",
+        MetricKind.GAUGE,
+        "The most connections to the database that a pool may open.",
+        ("pool",),
+        is_summed=True,
+    ),
     Metric(
         "rag_build_info",
         MetricKind.GAUGE,

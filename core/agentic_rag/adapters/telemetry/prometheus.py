@@ -30,7 +30,7 @@ Meter = TypeVar("Meter", Counter, Gauge, Histogram)
 class PrometheusMeters:
     """One collector for each metric of the table. Metrics without labels show 0 from the start. The library decides by
     the variable whether values live in files that processes share; then every process shows the sums of all, and of a
-    gauge the greatest value of those that live.
+    gauge the greatest value, or the sum, of those that live.
     """
 
     def __init__(self, metrics: tuple[Metric, ...] = METRICS) -> None:
@@ -119,4 +119,5 @@ def _collector(metric: Metric, registry: CollectorRegistry) -> Counter | Gauge |
         case MetricKind.HISTOGRAM:
             return Histogram(*described, registry=registry, buckets=metric.buckets)
         case MetricKind.GAUGE:
-            return Gauge(*described, registry=registry, multiprocess_mode="livemax")
+            mode = "livesum" if metric.is_summed else "livemax"
+            return Gauge(*described, registry=registry, multiprocess_mode=mode)

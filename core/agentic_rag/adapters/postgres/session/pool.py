@@ -19,6 +19,7 @@ import orjson
 
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, driver_errors
 from agentic_rag.adapters.postgres.session.free_connections import FreeConnections
+from agentic_rag.adapters.postgres.session.pool_gauges import PoolGauges
 from agentic_rag.adapters.postgres.session.prompt_reads import PromptReads
 from agentic_rag.adapters.postgres.session.silence import Pulse
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Permanent
@@ -68,6 +69,8 @@ class PoolOptions:
 
     role: str | None = "rag_app"
     application_name: str = "agentic-rag"
+    name: str = "main"
+    """Of the pool, in its gauges."""
     min_size: int = 0
     """0 connects at first use, so that a process can start and report errors while Postgres is down."""
     max_size: int = 10
@@ -123,6 +126,7 @@ class PostgresPool:
         self._opening = asyncio.Lock()
         self._ending: set[asyncio.Task[None]] = set()
         self._free = FreeConnections(self._give_back_later)
+        self._gauges = PoolGauges(telemetry, self._options.name, self._options.max_size)
         self._pulse = Pulse(self._ask_anything)
         self._prompt = PromptReads(self._pulse)
 
@@ -138,10 +142,10 @@ class PostgresPool:
             self._give_back_later(pool, driver)
             raise
         except BaseException:
-            await _release(pool, driver)
+            await self._release(pool, driver)
             raise
         if not self._free.hand_on(driver):
-            await _release(pool, driver)
+            await self._release(pool, driver)
 
     async def prompt_read(self, key: Hashable, read: Callable[[], Coroutine[Any, Any, V]]) -> V:
         """What a read finds that cannot wait for a server which answers nobody; equal ones at one time are one. Errors:
@@ -209,9 +213,19 @@ class PostgresPool:
             with suppress(asyncpg.InterfaceError):
                 driver.terminate()
         except BaseException:
-            await _release(pool, driver)
+            await self._release(pool, driver)
             raise
-        await _release(pool, driver)
+        await self._release(pool, driver)
+
+    async def _release(self, pool: Any, driver: Any) -> None:
+        """Return a connection to the pool. When that fails the driver closes it: what was asked on it has its
+        outcome.
+        """
+        try:
+            with suppress(*DRIVER_ERRORS):
+                await pool.release(driver, timeout=_ENDING_SECONDS)
+        finally:
+            self._gauges.tell(pool)
 
     def _wrap_driver(self, driver: Any) -> PostgresConnection:
         return PostgresConnection(driver, self._pulse, self._options.silent_seconds)
@@ -225,6 +239,8 @@ class PostgresPool:
         except DependencyUnavailable:
             if pool is not None:
                 pool.terminate()
+        if pool is not None:
+            self._gauges.tell(pool)
         await self._pulse.aclose()
 
     async def _close(self, pool: Any) -> None:
@@ -265,9 +281,14 @@ class PostgresPool:
                 )
             began = time.perf_counter()
             driver = await self._free.take(self._pool, options.connect_seconds)
+            self._gauges.tell(self._pool)
             if self._telemetry is not None:
                 self._telemetry.observe("rag_database_wait_seconds", time.perf_counter() - began)
             return self._pool, driver
+
+    def _tell_end(self, _: Any) -> None:
+        if self._pool is not None:
+            self._gauges.tell(self._pool)
 
     async def _ask_anything(self) -> None:
         """Asks on a connection of its own, because those of the pool may all be busy with what takes long. A refusal is
@@ -296,6 +317,8 @@ class PostgresPool:
 
     async def _begin_session(self, driver: Any) -> None:
         self._pulse.beat()
+        # An idle connection is closed by nobody's call.
+        driver.add_termination_listener(self._tell_end)
         await _teach_types(driver)
         self._pulse.beat()
 
@@ -317,12 +340,6 @@ def _time_limit(connection: PostgresConnection, seconds: float) -> str:
     if connection.server_version < _LIMITS_TRANSACTIONS:
         return ""
     return f"SET LOCAL transaction_timeout = '{round(1000 * seconds)}ms'; "
-
-
-async def _release(pool: Any, driver: Any) -> None:
-    """Return a connection to the pool. When that fails the driver closes it: what was asked on it has its outcome."""
-    with suppress(*DRIVER_ERRORS):
-        await pool.release(driver, timeout=_ENDING_SECONDS)
 
 
 async def _roll_back(connection: PostgresConnection) -> None:

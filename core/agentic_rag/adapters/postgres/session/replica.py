@@ -40,6 +40,7 @@ class ReadReplica:
         options = PoolOptions(
             max_size=size,
             application_name="agentic-rag replica",
+            name="replica",
             connect_seconds=CONNECT_SECONDS,
             command_seconds=COMMAND_SECONDS,
         )
