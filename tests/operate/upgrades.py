@@ -87,15 +87,19 @@ async def upgrades(
         earlier = await place(f"from_{revision}")
         await upgrade(earlier.database_url, revision)
         columns = await copy_rows(current.database_url, earlier.database_url)
-        longest = max(longest, await _upgrade_under_probes(earlier.database_url))
+        waited = await _upgrade_under_probes(earlier.database_url)
+        longest = max(longest, waited)
         before, after = [await _digests(one.database_url, columns) for one in (current, earlier)]
-        tables_changed += sum(before[name] != after[name] for name in before)
+        changed = [name for name in before if before[name] != after[name]]
+        tables_changed += len(changed)
         # Answers follow from the rows that they are made of: the same rows are asked once.
         content = "".join((await _digests(earlier.database_url, await _columns(earlier.database_url, READ))).values())
         if content not in answered:
             answered.add(content)
             given = await _answers(earlier, workspace, asked)
             answers_changed += sum(one != other for one, other in zip(expected, given, strict=True))
+        told = f"tables changed: {', '.join(changed) or 'none'}; answers changed so far: {answers_changed}"
+        print(f"  {revision}: a statement took {waited:.3f} s at most; {told}", flush=True)
     return Upgrades(len(corpus.chunks), len(asked), len(revisions), tables_changed, answers_changed, longest)
 
 
