@@ -41,6 +41,15 @@ SELECT DISTINCT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_us
 FROM pg_class c, LATERAL aclexplode(c.relacl) a WHERE c.oid = to_regclass($1) AND a.grantee <> c.relowner
 """
 
+OTHERS = """
+SELECT EXISTS (
+    SELECT FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'virtualxid' AND l.granted AND a.datname = current_database() AND a.usesysid IS NOT NULL
+      AND a.pid <> pg_backend_pid()
+)
+"""
+"""Transactions of others in this database, but for vacuum."""
+
 SETTINGS = """
 SET LOCAL statement_timeout = 0;
 SET LOCAL idle_in_transaction_session_timeout = 0;
@@ -52,6 +61,10 @@ SET LOCAL row_security = off
 
 Say = Callable[[str], None]
 """Hears what is done next."""
+
+
+class StillRead(Exception):
+    """Somebody reads at an instant before the move, at which a table that is written anew has no row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +79,21 @@ class Rows:
 async def move(connection: Any, table: str, parts: int, say: Say) -> Rows:
     """Inside a transaction as the owner of the table, with nobody else at it: lay the rows of a table of `public` in
     `parts` partitions, in none for 0. All else that the catalogue says of the table is as before. Errors:
-    `Misconfigured` code TABLE_NOT_MOVABLE, those of the driver; the transaction must then be rolled back.
+    `Misconfigured` code TABLE_NOT_MOVABLE, `StillRead`, those of the driver; the transaction must then be rolled back.
     """
     await connection.execute(SETTINGS)
     partners = await connection.fetch(PARTNERS, table)
     await connection.execute("LOCK TABLE " + ", ".join([f"public.{table}", *(one["name"] for one in partners)]))
+    if await connection.fetchval(OTHERS):
+        raise StillRead
     before: int = await connection.fetchval(PARTS, table)
     facts = await read_facts(connection, table)
     # The owner acts for no tenant: it sees rows, to copy them and to check references, only where no policy is forced.
     forced = [f"public.{table}", *(one["name"] for one in partners if one["is_forced"])]
     await _bind_owner(connection, forced, "NO FORCE")
+    # Before the rows: whoever reads a view holds it while he waits for its table, so that all would be copied in vain.
+    for view in reversed(facts.views):
+        await connection.execute(f"DROP VIEW {view.name}")
     say(f"{table}: rows")
     rows = await _fill(connection, table, parts, facts)
     await _put_in_place(connection, table, facts)
@@ -137,8 +155,6 @@ async def _fill(connection: Any, table: str, parts: int, facts: TableFacts) -> i
 
 async def _put_in_place(connection: Any, table: str, facts: TableFacts) -> None:
     """The new table takes the place of the old one, which goes with all that belongs to it."""
-    for view in reversed(facts.views):
-        await connection.execute(f"DROP VIEW {view.name}")
     for statement in facts.statements("reference"):
         owner, _, rest = statement.removeprefix("ALTER TABLE ").partition(" ADD CONSTRAINT ")
         if owner != table:

@@ -16,7 +16,7 @@ from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, Misco
 from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag_migrations import HEAD, upgrade
 from agentic_rag_migrations.apply import LOCK_TIMEOUT
-from agentic_rag_migrations.move_table import PARTS, move, not_movable
+from agentic_rag_migrations.move_table import PARTS, StillRead, move, not_movable
 from agentic_rag_migrations.table_facts import SCHEMA
 
 PARTITIONED = ("rag_chunks", "rag_embeddings", "rag_mentions")
@@ -185,11 +185,11 @@ async def _move_alone(database_url: str, table: str, parts: int, say: Callable[[
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return await _move(database_url, table, parts, say)
-        except asyncpg.LockNotAvailableError as error:
+        except (asyncpg.LockNotAvailableError, StillRead) as error:
             if attempt == ATTEMPTS:
                 raise Retryable(
-                    f"{table}, or a table that it refers to, was in use each time: it is as it was. Stop whatever is "
-                    "connected (pg_stat_activity), then repeat the command.",
+                    f"{table}, or a table that it refers to, was in use each time, or somebody had a transaction open: "
+                    "it is as it was. Stop whatever is connected (pg_stat_activity), then repeat the command.",
                     code="MIGRATION_BLOCKED",
                 ) from error
         await asyncio.sleep(PAUSE_SECONDS)

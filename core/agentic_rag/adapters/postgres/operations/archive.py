@@ -233,7 +233,7 @@ class PostgresWorkspaceArchive:
 
     @asynccontextmanager
     async def reading(self, workspace: WorkspaceRef) -> AsyncGenerator[ArchiveReader]:
-        async with self._pool.snapshot(workspace.org_id) as connection:
+        async with self._pool.snapshot(workspace.org_id, held=tuple(ARCHIVED)) as connection:
             header = await connection.fetchrow(HEADER, *workspace.key)
             if header is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")

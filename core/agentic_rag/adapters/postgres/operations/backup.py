@@ -16,7 +16,7 @@ import asyncpg
 
 from agentic_rag.adapters.postgres.operations.listed_rights import RIGHTS_SINCE, listed_rights
 from agentic_rag.adapters.postgres.session.connection import driver_errors
-from agentic_rag.adapters.postgres.session.pool import BEGIN_SNAPSHOT
+from agentic_rag.adapters.postgres.session.pool import begin_snapshot
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured
 from agentic_rag.operations.backups.backup import (
     DatabaseDump,
@@ -241,8 +241,9 @@ class PostgresBackup:
                     "rag_backup LOGIN BYPASSRLS PASSWORD '…' IN ROLE pg_read_all_data`.",
                     code="BACKUP_RIGHTS_MISSING",
                 )
+            held = [one.name for one in await self._shapes(connection, self._tables)]
             # Where a policy would filter rows after all, the statement fails.
-            await connection.execute(f"SET row_security = off; {BEGIN_SNAPSHOT}")
+            await connection.execute(f"SET row_security = off; {begin_snapshot(held)}")
             yield connection
 
     @asynccontextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -58,7 +58,13 @@ ENTERED = "(SELECT set_config('rag.caller', $3, true) OFFSET 0) AS entered"
 
 V = TypeVar("V")
 
-BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+def begin_snapshot(held: Sequence[str] = ()) -> str:
+    """Begins a transaction that reads at one instant, that of the next statement. The locks of the tables `held` come
+    before it: a snapshot that waited for a move of tables would see no row of those that were written anew.
+    """
+    locks = f"; LOCK TABLE {', '.join(held)} IN ACCESS SHARE MODE" if held else ""
+    return f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY{locks}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +190,15 @@ class PostgresPool:
                 )
 
     @asynccontextmanager
-    async def snapshot(self, org_id: UUID) -> AsyncGenerator[PostgresConnection]:
+    async def snapshot(self, org_id: UUID, *, held: Sequence[str] = ()) -> AsyncGenerator[PostgresConnection]:
         """A read-only transaction at one instant, bound to one organisation. The caller does not wait for its end: a
-        background task ends it and returns the connection to the pool.
+        background task ends it and returns the connection to the pool. From before that instant on, nobody writes the
+        tables `held` anew, which would show them empty.
         """
         pool, driver = await self._acquire()
         try:
             connection = self._wrap_driver(driver)
-            await connection.execute(f"{BEGIN_SNAPSHOT}; {_binding(org_id)}")
+            await connection.execute(f"{begin_snapshot(held)}; {_binding(org_id)}")
             yield connection
         finally:
             self._give_back_later(pool, driver)
