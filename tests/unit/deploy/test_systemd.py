@@ -63,3 +63,25 @@ def test_the_command_has_the_settings_and_secrets_of_the_units(tmp_path: Path) -
     assert printed(program, {"DATABASE_URL": "another"})["DATABASE_URL"] == "another", (
         "no restore beside, no login for backups"
     )
+
+
+def test_the_command_reads_settings_as_systemd_does(tmp_path: Path) -> None:
+    given = {
+        "AGENTIC_RAG_BLOB_STORE": "s3://documents?endpoint=https://s3.example.org&region=eu",
+        "AGENTIC_RAG_NAMES": "one two; $HOME `id`",
+        "AGENTIC_RAG_QUOTED": "with a # in it",
+        "AGENTIC_RAG_LAST": "a=b=",
+    }
+    lines = ["# a remark", "; another", "", *(f"{name}={value}" for name, value in given.items())]
+    text = "\n".join(lines).replace(given["AGENTIC_RAG_QUOTED"], f'"{given["AGENTIC_RAG_QUOTED"]}"')
+    (tmp_path / "settings").write_text(text, "utf-8")
+    for secret in ("database-url", "owner-database-url", "redis-url", "master-keys", "token"):
+        (tmp_path / secret).write_text("secret", "utf-8")
+    program = tmp_path / "rag"
+    own = (SYSTEMD / "rag").read_text("utf-8").replace(SECRETS.rstrip("/"), str(tmp_path))
+    own = own.replace("/etc/agentic-rag/settings", str(tmp_path / "settings"))
+    program.write_text(re.sub(r"exec setpriv .*", "exec env", own), "utf-8")
+
+    shown = printed(program, {})
+
+    assert {name: shown.get(name) for name in given} == given
