@@ -294,6 +294,35 @@ async def test_figures_are_shown_in_an_outage_of_the_database_to_those_who_were_
     assert set(long_after.values()) == {503}
 
 
+class SilentIdentity(FakeIdentity):
+    """Once `away` is named, says after a moment that it does not answer."""
+
+    away = ""
+
+    async def authenticate(self, token: str) -> Principal:
+        if self.away:
+            await asyncio.sleep(0)
+            raise DependencyUnavailable("No answer.", dependency=self.away)
+        return await super().authenticate(token)
+
+
+@pytest.mark.parametrize(("away", "shown"), [("postgres", [200, 200]), ("jwks", [503, 503])])
+async def test_in_an_outage_figures_go_to_all_scrapes_of_a_key_and_to_no_token_of_an_issuer_that_is_away(
+    away: str, shown: list[int]
+) -> None:
+    """Two Prometheus servers share a key; whether a token of an issuer has expired is known only with its keys."""
+    identity = SilentIdentity({"prometheus": Principal(ORG, "prometheus", Role.OPERATOR)})
+    options = ServerOptions(enabled=True, figures_take_a_token=True)
+    async with client(Container(options=options, identity=identity)) as http:
+        http.headers["authorization"] = "Bearer prometheus"
+        before = await http.get("/metrics")
+        identity.away = away
+        during = await asyncio.gather(http.get("/metrics"), http.get("/metrics"))
+
+    assert before.status_code == 200
+    assert [one.status_code for one in during] == shown
+
+
 async def test_in_production_a_stranger_learns_only_whether_the_server_is_ready() -> None:
     operator = Principal(ORG, "otis", Role.OPERATOR, scopes=frozenset({KeyScope.READ}))
     container = Container(

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.kernel.dependency import OPTIONAL_FOR_SERVERS
-from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
+from agentic_rag.kernel.dependency import DATABASE_CHECK, OPTIONAL_FOR_SERVERS
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Unauthenticated
 from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.tenancy.principals import Principal
 from agentic_rag_server.auth.bearer import principal_of, token_of
@@ -135,13 +135,18 @@ class HealthEndpoints(Endpoint):
     async def _caller(self, request: Request) -> Principal:
         """Errors: `Unauthenticated`, `DependencyUnavailable` where no such reader is remembered."""
         digest, now = hashlib.sha256(token_of(request).encode()).digest(), self._parts.clock.monotonic()
-        known, since = self._readers.pop(digest, (None, 0.0))
         try:
             caller = await principal_of(request, self._parts.identity)
-        except DependencyUnavailable:
-            if known is None or now - since > REMEMBERED_SECONDS:
+        except DependencyUnavailable as error:
+            caller, since = self._readers.get(digest, (None, 0.0))
+            # A token of an issuer that is away may have expired.
+            if caller is None or error.dependency != DATABASE_CHECK or now - since > REMEMBERED_SECONDS:
                 raise
-            caller, now = known, since
+            return caller
+        except Unauthenticated:
+            self._readers.pop(digest, None)
+            raise
+        self._readers.pop(digest, None)
         if can_perform(caller, Action.SEE_FIGURES):
             self._readers[digest] = caller, now
             if len(self._readers) > MOST_REMEMBERED:
