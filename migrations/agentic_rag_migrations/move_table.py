@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag_migrations.apply import LOCK_TIMEOUT
 from agentic_rag_migrations.table_facts import (
     PARTNERS,
     SCHEMA,
@@ -53,11 +54,14 @@ SELECT EXISTS (
 SETTINGS = """
 SET LOCAL statement_timeout = 0;
 SET LOCAL idle_in_transaction_session_timeout = 0;
+SET LOCAL lock_timeout = '3s';
 SET LOCAL maintenance_work_mem = '256MB';
 SET LOCAL max_parallel_maintenance_workers = 0;
 SET LOCAL row_security = off
 """
-"""Where a policy would hide rows, the statement fails."""
+"""Where a policy would hide rows, the statement fails. The table alone is waited for longer than a `deadlock_timeout`,
+after which Postgres ends its autovacuum: this transaction holds nothing yet for which a reader waits.
+"""
 
 Say = Callable[[str], None]
 """Hears what is done next."""
@@ -83,7 +87,10 @@ async def move(connection: Any, table: str, parts: int, say: Say) -> Rows:
     """
     await connection.execute(SETTINGS)
     partners = await connection.fetch(PARTNERS, table)
-    await connection.execute("LOCK TABLE " + ", ".join([f"public.{table}", *(one["name"] for one in partners)]))
+    await connection.execute(f"LOCK TABLE public.{table}")
+    await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
+    if partners:
+        await connection.execute("LOCK TABLE " + ", ".join(one["name"] for one in partners))
     if await connection.fetchval(OTHERS):
         raise StillRead
     before: int = await connection.fetchval(PARTS, table)

@@ -26,6 +26,11 @@ SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name <> 'rag migrate partition' AND wait_event_type = 'Lock'
 """
 
+MOVE_WAITS = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'rag migrate partition' AND wait_event_type = 'Lock'
+"""
+
 
 @pytest.fixture
 async def server(migrated_database: str) -> AsyncIterator[asyncpg.Connection]:
@@ -126,3 +131,21 @@ async def test_no_table_is_moved_under_a_transaction_that_may_read_it_later(
 
     assert refused.value.code == "MIGRATION_BLOCKED"
     assert [one.table for one in moved] == ["rag_chunks"]
+
+
+async def test_a_move_waits_for_a_table_until_postgres_has_ended_its_autovacuum(
+    migrated_database: str, server: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends one for which somebody has waited for a `deadlock_timeout`; of a large table it takes hours."""
+    monkeypatch.setattr(partitions, "ATTEMPTS", 1)
+    holder = await asyncpg.connect(migrated_database)
+    await holder.execute("BEGIN; LOCK TABLE rag_mentions IN SHARE UPDATE EXCLUSIVE MODE")
+    moving = asyncio.create_task(partition(migrated_database, 4, ["rag_mentions"]))
+    async with asyncio.timeout(20):
+        while not await server.fetchval(MOVE_WAITS):
+            assert not moving.done()
+    await server.execute("SELECT pg_sleep(extract(epoch FROM current_setting('deadlock_timeout')::interval) * 1.3)")
+    await holder.execute("COMMIT")
+    await holder.close()
+
+    assert [one.table for one in await moving] == ["rag_mentions"]
