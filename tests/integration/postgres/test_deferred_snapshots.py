@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID, uuid4
@@ -216,11 +216,11 @@ class InterruptedPool(WatchedPool):
     begun = 0
 
     @asynccontextmanager
-    async def snapshot(self, org_id: UUID) -> AsyncGenerator[PostgresConnection]:
+    async def snapshot(self, org_id: UUID, *, held: Sequence[str] = ()) -> AsyncGenerator[PostgresConnection]:
         self.begun += 1
         if self.interrupt is not None:
             await self.interrupt()
-        async with super().snapshot(org_id) as connection:
+        async with super().snapshot(org_id, held=held) as connection:
             yield connection
 
 

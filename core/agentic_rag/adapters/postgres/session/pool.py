@@ -58,13 +58,15 @@ ENTERED = "(SELECT set_config('rag.caller', $3, true) OFFSET 0) AS entered"
 
 V = TypeVar("V")
 
+BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
 
 def begin_snapshot(held: Sequence[str] = ()) -> str:
     """Begins a transaction that reads at one instant, that of the next statement. The locks of the tables `held` come
     before it: a snapshot that waited for a move of tables would see no row of those that were written anew.
     """
     locks = f"; LOCK TABLE {', '.join(held)} IN ACCESS SHARE MODE" if held else ""
-    return f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY{locks}"
+    return f"{BEGIN_SNAPSHOT}{locks}"
 
 
 @dataclass(frozen=True, slots=True)
