@@ -106,6 +106,8 @@ def test_what_is_said_of_other_years_alone_is_told(question: str, title: str, is
         ("When is the reading room open?", "It is open on Wednesday from 13 to 17.", False),
         ("Quand la salle est-elle ouverte le vendredi ?", "Elle est ouverte le mercredi de 13 h à 17 h.", True),
         ("Wann ist der Saal am Freitag offen?", "Der Saal ist von Dienstag bis Samstag offen.", False),
+        ("Wann ist am Dienstag Sprechstunde?", "Mittwoch 9–12 Uhr, werktags 8–16 Uhr", False),
+        ("When is the hall open on Fridays?", "Mittwoch 9–12 Uhr, sonst täglich 8–16 Uhr", False),
     ],
 )
 def test_what_is_said_of_other_days_of_the_week_alone_is_told(question: str, text: str, is_of_other: bool) -> None:

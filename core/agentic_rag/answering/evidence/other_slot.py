@@ -161,14 +161,16 @@ def is_of_other_day(question: str, sentences: Sequence[DraftSentence], passages:
     return (
         bool(named)
         and not asked <= named | weekdays_of(" ".join((*columns, text_around(sentences, passages))))
-        and not any(map(_tells_more_days, texts))
+        and not any(_tells_more_days(text, question) for text in texts)
     )
 
 
-def _tells_more_days(text: str) -> bool:
-    """Whether a text speaks of more days than it names, in its language."""
-    table = table_of(text)
-    return (_MORE_DAYS if table is None else table.more_days.pattern).search(text) is not None
+def _tells_more_days(text: str, question: str) -> bool:
+    """Whether a text speaks of more days than it names, in its language or that of the question: a line of hours is
+    often too short to tell its own.
+    """
+    tables = (table_of(text), table_of(question))
+    return any((_MORE_DAYS if one is None else one.more_days.pattern).search(text) is not None for one in tables)
 
 
 def tells_of_plan(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
