@@ -11,12 +11,15 @@ from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segmen
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.language.term_counts import count_terms
-from agentic_rag.language.tokenizer import search_terms, term_key, tokenize
+from agentic_rag.language.tokenizer import TERMS_VERSION, search_terms, term_key, tokenize
 from agentic_rag.retrieval.candidates import ArmHit, SearchScope
 from agentic_rag.retrieval.lexical.postings import Segment, SegmentRow, build_segment
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = pytest.mark.integration
+
+OUTDATE = "UPDATE rag_segments SET terms_version = 1 WHERE workspace_id = $1"
+SIZES = "SELECT chunk_count, terms_version FROM rag_segments WHERE workspace_id = $1 ORDER BY chunk_count"
 
 TEXT = "Die Kündigungsfristen der Verträge stehen in der Anlage."
 QUESTION = "Welche Kündigungsfrist hat der Vertrag?"
@@ -56,3 +59,37 @@ async def test_a_segment_of_earlier_rules_is_due_and_is_made_again_from_its_text
     assert slices == [None, 0]
     assert [hit.ordinal for hit in await found(stores, workspace)] == [0]
     assert await due_in(stores, workspace) == []
+
+
+async def test_a_long_segment_of_earlier_rules_is_split_before_its_texts_are_read(
+    stores: Backend, migrated_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("retrieval.lexical.postings", "adapters.postgres.ingestion.compaction"):
+        monkeypatch.setattr(f"agentic_rag.{module}.MOST_CHUNKS", 2)
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "vertrag.md", [f"{TEXT} {number}" for number in range(5)])
+    pool = PostgresPool(migrated_url)
+
+    async def held() -> list[tuple[int, int]]:
+        async with pool.transaction(workspace.org_id) as connection:
+            rows = await connection.fetch(SIZES, workspace.workspace_id)
+        return [(row["chunk_count"], row["terms_version"]) for row in rows]
+
+    async with pool.transaction(workspace.org_id) as connection:
+        await connection.execute(OUTDATE, workspace.workspace_id)
+    before, steps = await held(), 0
+    async with stores.database.transaction(workspace.org_id) as transaction:
+        first = await transaction.publisher.compact(workspace)
+    split = await held()
+    merged = None
+    while merged is None and steps < 10:
+        steps += 1
+        async with stores.database.transaction(workspace.org_id) as transaction:
+            merged = await transaction.publisher.compact(workspace)
+    after = await held()
+    await pool.aclose()
+
+    assert (before, first) == ([(5, 1)], None)
+    assert split == [(1, 1), (2, 1), (2, 1)]
+    assert (steps, after) == (4, [(1, TERMS_VERSION), (2, TERMS_VERSION), (2, TERMS_VERSION)])
+    assert [hit.ordinal for hit in await found(stores, workspace)] == [0, 1, 2, 3, 4]

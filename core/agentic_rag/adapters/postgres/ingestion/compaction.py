@@ -85,7 +85,8 @@ async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> in
     omits chunks that no readable version shows, and records every chunk's current access set.
 
     0 when there is nothing to do. None when more is left for another transaction: this one purged a slice of the
-    history, made the terms of a segment again, or wrote one group of several. Readers see no difference otherwise.
+    history, made the terms of a segment again or split it, or wrote one group of several. Readers see no difference
+    otherwise.
     """
     key = workspace.key
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
@@ -135,17 +136,27 @@ def _written_anew(rows: Sequence[Row], drop: NDArray[np.int32], moves: AccessCha
 
 
 async def _index_again(connection: PostgresConnection, workspace: WorkspaceRef, row: Row) -> None:
-    """Replace a segment by one whose terms are those of its chunks' texts. Chunks that are gone are left out."""
+    """Replace a segment by one whose terms are those of its chunks' texts. Chunks that are gone are left out. One that
+    is longer than a job has time for, and erasures would wait for, is split first, with its terms as they are.
+    """
     segment = segment_from(row)
+    if len(segment.ordinals) > 2 * MOST_CHUNKS:
+        await connection.execute(WAIT_FOR_LONG)
+        parts = await asyncio.to_thread(split_segment, segment)
+        await connection.execute(DROP_SEGMENTS, *workspace.key, [row["segment_id"]])
+        for part in parts:
+            await connection.execute(ADD_SEGMENT, *workspace.key, *segment_arguments(part, row["terms_version"]))
+        return
     counted: dict[int, TermCounts] = {}
     for start in range(0, len(segment.ordinals), TEXTS_AT_ONCE):
         ordinals = segment.ordinals[start : start + TEXTS_AT_ONCE].tolist()
         texts = [(one["ordinal"], one["text"]) for one in await connection.fetch(TEXTS, *workspace.key, ordinals)]
         counted |= await asyncio.to_thread(_count_terms, texts)
     known = zip(segment.ordinals.tolist(), segment.access.tolist(), segment.visible_from.tolist(), strict=True)
-    made = build_segment(
+    kept = [
         SegmentRow(ordinal, access, since, counted[ordinal]) for ordinal, access, since in known if ordinal in counted
-    )
+    ]
+    made = await asyncio.to_thread(build_segment, kept)
     await connection.execute(DROP_SEGMENTS, *workspace.key, [row["segment_id"]])
     if len(made.ordinals):
         await connection.execute(ADD_SEGMENT, *workspace.key, *segment_arguments(made))
