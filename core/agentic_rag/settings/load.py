@@ -189,7 +189,8 @@ def load_settings(
         try:
             values[variable.group][variable.field] = variable.read(raw)
         except ValueError as problem:
-            problems.append(f"{variable.name}={variable.show(raw)!r}: {problem}")
+            said = hide_passwords(str(problem), (raw,)) if variable.env.is_url else str(problem)
+            problems.append(f"{variable.name}={variable.show(raw)!r}: {said}")
     groups = {name: kind(**values[name]) for name, kind in _groups().items()}
     near = _near_misses(merged, [variable.name for variable in known])
     otel = {name: value for name, value in merged.items() if is_otel(name) and name not in _OWN_OTEL}

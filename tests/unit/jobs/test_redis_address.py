@@ -88,6 +88,14 @@ def test_a_wrong_address_of_a_cluster_is_refused_with_the_reason(text: str, said
     assert "redis+cluster://USER:PASSWORD@HOST:6379,HOST:6379" in caught.value.problems[0]
 
 
+@pytest.mark.parametrize("scheme", ["redis", "redis+cluster"])
+def test_a_problem_of_an_address_does_not_tell_its_password(scheme: str) -> None:
+    with pytest.raises(SettingsInvalid) as caught:
+        load_settings({"REDIS_URL": f"{scheme}://rag:sekret℀@one:6379"})
+
+    assert "sekret" not in str(caught.value)
+
+
 def test_nodes_of_a_cluster_are_taken_apart() -> None:
     assert parse_redis("redis+cluster://rag:p%40ss@one:7000,two,[::1]:7/0") == ClusterAddress(
         hosts=(("one", 7000), ("two", 6379), ("::1", 7)), username="rag", password="p@ss"
