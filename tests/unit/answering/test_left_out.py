@@ -149,6 +149,28 @@ def test_what_is_denied_is_not_added_to_what_is_not() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("question", "animals"),
+    [
+        (
+            "Quais animais é permitido levar a nadar?",
+            ("cães podem nadar", "crianças podem nadar", "gatos não podem nadar"),
+        ),
+        (
+            "Welke dieren mogen zwemmen?",
+            ("honden mogen zwemmen", "kinderen mogen zwemmen", "katten mogen niet zwemmen"),
+        ),
+        (
+            "Quali animali possono nuotare?",
+            ("cani possono nuotare", "bimbi possono nuotare", "gatti non possono nuotare"),
+        ),
+    ],
+)
+def test_what_is_denied_is_not_added_in_other_languages(question: str, animals: tuple[str, str, str]) -> None:
+    text = "Pool:\n\n" + "\n".join(f"- {one}" for one in animals)
+    assert completed(question, f"- {animals[0]}", text)[1:] == [f"{animals[1]}."]
+
+
 def test_a_long_row_is_read_once() -> None:
     row = f"| Marine Terminal | {'Oakland ' * 6_000}|"
     text = f"{NAMES}{row}\n| Ports Shared | Oakland | 4 |"

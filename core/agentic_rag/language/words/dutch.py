@@ -137,6 +137,7 @@ DUTCH = WordTable(
     ),
     negation=Wording(r"\b(?:niet|geen|nooit|zonder|niemand|niets|noch|verboden)\b"),
     conditions=Wording(r"\b(?:als|indien|na|voor|tot|tijdens|met|zonder|behalve)\b"),
+    asks_leave=Wording(r"\b(?:mag|mogen|toegestaan)\b"),
     refused=Wording(r"nee"),
     numbers={
         "januari": "january", "februari": "february", "maart": "march", "mei": "may", "juni": "june", "juli": "july",

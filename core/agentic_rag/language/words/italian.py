@@ -145,6 +145,8 @@ ITALIAN = WordTable(
         r"\b(?:se|quando|dopo|prima|entro|fino|durante|con|senza|tranne|salvo|eccetto|(?:in|nel)(?! \d)|almeno|"
         r"al massimo)\b"
     ),
+    asks_leave=Wording(r"\b(?:permess[oaie]|consentit[oaie]|può|possono)\b"),
+    refused=Wording(r"no"),
     numbers={
         "gennaio": "january", "febbraio": "february", "marzo": "march", "aprile": "april", "maggio": "may",
         "giugno": "june", "luglio": "july", "agosto": "august", "settembre": "september", "ottobre": "october",

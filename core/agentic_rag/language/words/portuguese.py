@@ -145,6 +145,8 @@ PORTUGUESE = WordTable(
     conditions=Wording(
         r"\b(?:se|quando|depois|antes|após|até|durante|com|sem|salvo|exceto|em(?! \d)|pelo menos|no máximo)\b"
     ),
+    asks_leave=Wording(r"\b(?:permitid[oa]s?|pode|podem)\b"),
+    refused=Wording(r"não"),
     numbers={
         "janeiro": "january", "fevereiro": "february", "março": "march", "abril": "april", "maio": "may",
         "junho": "june", "julho": "july", "agosto": "august", "setembro": "september", "outubro": "october",
