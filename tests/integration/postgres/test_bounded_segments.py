@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 from tests.contract.backends import Backend
 
+from agentic_rag.adapters.postgres.erasure.erasure import erase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -53,6 +54,24 @@ async def test_an_erasure_writes_only_the_segment_anew_that_holds_the_document(
     assert [size for _, size in before] == [4, 4, 1]
     assert [size for _, size in after] == [4, 3, 1]
     assert {one for one, _ in before} & {one for one, _ in after} == {before[0][0], before[2][0]}
+
+
+async def test_an_erasure_from_a_segment_of_before_the_bound_may_idle_longer(
+    stores: Backend, migrated_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = await stores.workspace()
+    for name, passages in (("long.md", 5), ("short.md", 1)):
+        await stores.publish(workspace, name, [f"passage {number} of {name}" for number in range(passages)])
+    monkeypatch.setattr("agentic_rag.adapters.postgres.erasure.erasure.MOST_CHUNKS", 2)
+    pool = PostgresPool(migrated_url)
+    told: list[str] = []
+    for name in ("short.md", "long.md"):
+        async with pool.transaction(workspace.org_id) as connection:
+            await erase(connection, workspace, document_id_for(workspace, name), None, None)
+            told.append(await connection.fetchval("SHOW idle_in_transaction_session_timeout"))
+    await pool.aclose()
+
+    assert told == ["15s", "10min"]
 
 
 async def test_full_segments_are_neither_due_nor_merged_again(

@@ -13,6 +13,7 @@ from agentic_rag.adapters.postgres.ingestion.compaction import (
     DROP_SEGMENTS,
     LOCK_SEGMENTS,
     SEGMENTS,
+    WAIT_FOR_LONG,
     read_places,
 )
 from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
@@ -24,7 +25,7 @@ from agentic_rag.erasure.certificate import encode_stores, ranges_of
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.kernel.errors import LeaseLost
 from agentic_rag.retrieval.graph.entities import extract_entities
-from agentic_rag.retrieval.lexical.postings import without_chunks
+from agentic_rag.retrieval.lexical.postings import MOST_CHUNKS, without_chunks
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -115,6 +116,8 @@ async def _rewrite_segments(connection: PostgresConnection, workspace: Workspace
     gone = 0
     places = await read_places(connection, workspace)
     for segment_id in [one for one, held in places.items() if np.isin(held, ordinals).any()]:
+        if len(places[segment_id]) > 2 * MOST_CHUNKS:
+            await connection.execute(WAIT_FOR_LONG)
         (row,) = await connection.fetch(SEGMENTS, *workspace.key, [segment_id])
         segment = segment_from(row)
         kept = await asyncio.to_thread(without_chunks, segment, ordinals)
