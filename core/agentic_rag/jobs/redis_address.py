@@ -110,7 +110,11 @@ def _options(parts: SplitResult) -> dict[str, str]:
 
 
 def _tls_query(parts: SplitResult) -> str:
-    return "&".join(one for one in parts.query.split("&") if one.startswith(_TLS))
+    """Errors: ValueError."""
+    query = "&".join(one for one in parts.query.split("&") if one.startswith(_TLS))
+    if query and not parts.scheme.startswith("rediss"):
+        raise ValueError("the options ssl_… need rediss+cluster:// or rediss+sentinel://")
+    return query
 
 
 def _login(parts: SplitResult) -> tuple[str, str]:

@@ -4,8 +4,10 @@ from uuid import uuid4
 
 import pytest
 from arq.constants import in_progress_key_prefix, job_key_prefix, result_key_prefix, retry_key_prefix
+from redis.asyncio import ConnectionPool, SSLConnection
 from redis.crc import key_slot
 
+from agentic_rag.adapters.redis.pools import pool_of
 from agentic_rag.jobs.job import JobRef, QueueName
 from agentic_rag.jobs.message import QueueLayout, dead_letter_key
 from agentic_rag.jobs.redis_address import CLUSTER_TAG, ClusterAddress, SentinelAddress, key_prefix, parse_redis
@@ -94,6 +96,25 @@ def test_a_problem_of_an_address_does_not_tell_its_password(scheme: str) -> None
         load_settings({"REDIS_URL": f"{scheme}://rag:sekret℀@one:6379"})
 
     assert "sekret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["redis+cluster://one?ssl_ca_certs=a", "redis+sentinel://one/0?service=q&ssl_ca_certs=a"]
+)
+def test_options_of_tls_need_an_address_that_speaks_it(text: str) -> None:
+    with pytest.raises(SettingsInvalid, match="need rediss"):
+        load_settings({"REDIS_URL": text})
+
+
+@pytest.mark.parametrize(
+    ("query", "is_checked"), [("", True), ("ssl_check_hostname=false", False), ("ssl_cert_reqs=none", False)]
+)
+@pytest.mark.parametrize("address", ["rediss://one/0?", "rediss+cluster://one?", "rediss+sentinel://one/0?service=q&"])
+def test_a_certificate_has_to_name_the_host(address: str, query: str, *, is_checked: bool) -> None:
+    connection = pool_of(ConnectionPool, address + query).make_connection()
+
+    assert isinstance(connection, SSLConnection)
+    assert connection.ssl_context.get().check_hostname is is_checked
 
 
 def test_nodes_of_a_cluster_are_taken_apart() -> None:

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from redis.asyncio import Connection, ConnectionPool, SSLConnection
 from redis.exceptions import ConnectionError, ResponseError
 
-from agentic_rag.adapters.redis.primaries import ClusterPrimary, Primary, SentinelPrimary, tls_options
+from agentic_rag.adapters.redis.primaries import ClusterPrimary, Primary, SentinelPrimary, host_check, tls_options
 from agentic_rag.jobs.redis_address import ClusterAddress, parse_redis
 
 P = TypeVar("P", bound=ConnectionPool)
@@ -21,7 +22,8 @@ def pool_of(kind: type[P], url: str, **options: Any) -> P:
     """A pool for the address. Errors: ValueError."""
     address = parse_redis(url)
     if address is None:
-        return kind.from_url(url, **options)
+        parts = urlsplit(url)
+        return kind.from_url(url, **options, **(host_check(parts.query) if parts.scheme == "rediss" else {}))
     return kind(
         connection_class=EncryptedPrimaryConnection if address.is_encrypted else PrimaryConnection,
         primary=ClusterPrimary(address) if isinstance(address, ClusterAddress) else SentinelPrimary(address),

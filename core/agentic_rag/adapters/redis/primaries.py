@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from typing import Any, TypeAlias
+from urllib.parse import parse_qsl
 
 from redis.asyncio import Redis
 from redis.asyncio.connection import parse_url
@@ -109,11 +110,17 @@ Primary: TypeAlias = SentinelPrimary | ClusterPrimary
 
 def tls_options(address: WatchedAddress) -> dict[str, Any]:
     """Those of the address, as redis-py takes them."""
-    if not address.tls_query:
+    if not address.is_encrypted:
         return {}
-    return {
-        name: value for name, value in parse_url(f"rediss://?{address.tls_query}").items() if name.startswith("ssl")
-    }
+    given = parse_url(f"rediss://?{address.tls_query}").items()
+    return host_check(address.tls_query) | {name: value for name, value in given if name.startswith("ssl")}
+
+
+def host_check(query: str) -> dict[str, bool]:
+    """That a certificate has to name the host, unless the options of TLS say that none is looked at. redis-py 5 takes
+    that of any host where it is not told to check.
+    """
+    return {} if dict(parse_qsl(query)).get("ssl_cert_reqs") == "none" else {"ssl_check_hostname": True}
 
 
 def _client(address: WatchedAddress, host: str, port: int, username: str, password: str) -> Redis:
