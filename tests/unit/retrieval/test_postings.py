@@ -16,6 +16,7 @@ from agentic_rag.retrieval.lexical.postings import (
     build_segment,
     decode_segment,
     encode_segment,
+    hold_any,
     merge_groups,
     merge_segments,
     split_segment,
@@ -148,3 +149,10 @@ def test_taking_chunks_out_equals_building_from_what_is_left(given_rows: list[Se
     left = without_chunks(build_segment(given_rows), np.array(sorted(gone), np.int32))
 
     assert_equal(left, build_segment(row for row in given_rows if row.ordinal not in gone))
+
+
+@given(st.lists(st.lists(st.integers(0, 30), max_size=4), max_size=6), st.lists(st.integers(0, 30), max_size=6))
+def test_segments_that_hold_one_of_the_ordinals_are_told(held: list[list[int]], ordinals: list[int]) -> None:
+    told = hold_any([np.array(one, np.int32) for one in held], np.array(ordinals, np.int32))
+
+    assert told == [not set(one).isdisjoint(ordinals) for one in held]

@@ -198,6 +198,19 @@ def without_chunks(segment: Segment, ordinals: NDArray[np.int32]) -> Segment:
     )
 
 
+def hold_any(places: Sequence[NDArray[np.int32]], ordinals: NDArray[np.int32]) -> list[bool]:
+    """Of each of the segments, by the ordinals it holds, whether it has one of these: in one look at all of them, since
+    each look reads all of `ordinals`.
+    """
+    if not places:
+        return []
+    found = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.isin(np.concatenate(places), ordinals))])
+    ends = np.cumsum([len(one) for one in places])
+    starts = np.concatenate([np.zeros(1, ends.dtype), ends[:-1]])
+    held: list[bool] = (found[ends] > found[starts]).tolist()
+    return held
+
+
 def merge_groups(sizes: Sequence[int], is_stale: Sequence[bool]) -> list[list[int]]:
     """Which segments are written anew together, by their places: neighbours of less than half of `MOST_CHUNKS` chunks
     up to that many, and by itself each other one that is stale, since chunks of it are gone or have moved, or that is

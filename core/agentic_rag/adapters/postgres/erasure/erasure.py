@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import compress
 from uuid import UUID
 
 import numpy as np
@@ -25,7 +26,7 @@ from agentic_rag.erasure.certificate import encode_stores, ranges_of
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.kernel.errors import LeaseLost
 from agentic_rag.retrieval.graph.entities import extract_entities
-from agentic_rag.retrieval.lexical.postings import MOST_CHUNKS, without_chunks
+from agentic_rag.retrieval.lexical.postings import MOST_CHUNKS, hold_any, without_chunks
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -115,7 +116,7 @@ async def _rewrite_segments(connection: PostgresConnection, workspace: Workspace
         return 0
     gone = 0
     places = await read_places(connection, workspace)
-    for segment_id in [one for one, held in places.items() if np.isin(held, ordinals).any()]:
+    for segment_id in compress(places, hold_any(list(places.values()), ordinals)):
         if len(places[segment_id]) > 2 * MOST_CHUNKS:
             await connection.execute(WAIT_FOR_LONG)
         (row,) = await connection.fetch(SEGMENTS, *workspace.key, [segment_id])

@@ -27,6 +27,7 @@ from agentic_rag.retrieval.lexical.postings import (
     AccessChanges,
     SegmentRow,
     build_segment,
+    hold_any,
     merge_groups,
     merge_segments,
     split_segment,
@@ -100,10 +101,8 @@ async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> in
     moves = await read_moves(connection, *key)
     places = await read_places(connection, workspace)
     changed = np.concatenate([drop, moves.ordinals])
-    groups = merge_groups(
-        [len(ordinals) for ordinals in places.values()],
-        [bool(np.isin(ordinals, changed).any()) for ordinals in places.values()],
-    )
+    held = list(places.values())
+    groups = merge_groups([len(ordinals) for ordinals in held], hold_any(held, changed))
     segment_ids = list(places)
     chosen = [segment_ids[place] for place in groups[0]] if groups else []
     if chosen:
