@@ -17,6 +17,7 @@ LOCAL: Mapping[str, str] = {
     "doctor": "It looks at this machine and its settings.",
     "config show": "It shows the settings of this process.",
     "migrate up": "It works on a database that no server may run on yet, with the password of its owner.",
+    "migrate partition": "It works on a database that no server uses meanwhile, with the password of its owner.",
     "backup create": "It reads every organisation, with the password of a login that row level security does not bind.",
     "backup verify": "It reads files.",
     "backup restore": "It fills a database that no server runs on yet.",
