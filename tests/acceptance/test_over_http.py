@@ -412,6 +412,7 @@ def test_a_workspace_is_calibrated_by_itself_and_its_answers_follow(product: Pro
 
 
 def test_server_and_worker_tell_their_state_and_figures(product: Product) -> None:
+    product.ask("What does the server tell of itself?")
     ready = product.http.get("/readyz").json()
     figures = product.http.get("/metrics").text
     work = product.worker.get("/metrics").text

@@ -243,7 +243,7 @@ class Everything(Counted):
 
 async def test_every_gauge_of_the_leader_rises_and_falls_back_to_zero() -> None:
     """Those of all processes tell what a process is as long as it lives."""
-    of_processes = {"rag_build_info"}
+    of_processes = {"rag_build_info", "rag_database_connections", "rag_database_connections_max"}
     store, telemetry = MemoryStore(SystemClock()), RecordingTelemetry()
     board, timings = Everything(store), WorkerTimings(counts=0, corpus=0)
     upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
