@@ -121,7 +121,7 @@ def test_each_process_tells_the_figures_of_all(servers: Servers) -> None:
 def test_connections_to_the_database_are_those_of_all_processes(servers: Servers) -> None:
     most = re.escape('rag_database_connections_max{pool="small_reads"}')
 
-    assert servers.figure(most) == SMALL_READ_CONNECTIONS * PROCESSES
+    wait_until(lambda: servers.figure(most) == SMALL_READ_CONNECTIONS * PROCESSES, "each tells its own")
     os.kill(min(servers.serving()), signal.SIGKILL)
     wait_until(lambda: _is_up(servers), "another takes its place", seconds=60)
     wait_until(lambda: servers.figure(most) == SMALL_READ_CONNECTIONS * PROCESSES, "the dead one has none")
