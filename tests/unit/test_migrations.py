@@ -10,6 +10,7 @@ import pytest
 
 import agentic_rag_migrations
 from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.retrieval.lexical.postings import MOST_CHUNKS
 from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.partitions import TableLayout, bytes_needed, require_room
 
@@ -90,3 +91,10 @@ def test_a_move_that_has_too_little_room_is_refused_before_it_begins() -> None:
         require_room(10 << 20, 9 << 20)
 
     assert refused.value.code == "STORAGE_FULL"
+
+
+def test_upkeep_takes_segments_for_full_and_too_long_as_merges_do() -> None:
+    text = (Path(agentic_rag_migrations.__file__).parent / "sql/v006x/0061_bounded_segments.sql").read_text("utf-8")
+
+    assert f"chunk_count < {MOST_CHUNKS // 2})" in text
+    assert f"max(g.chunk_count) > {2 * MOST_CHUNKS}" in text
