@@ -3,6 +3,11 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeVar
+
+from agentic_rag.kernel.errors import DependencyUnavailable
+
+T = TypeVar("T")
 
 
 def growing_pauses(first: float = 0.005, most: float = 0.1) -> Iterator[float]:
@@ -29,3 +34,18 @@ async def eventually(condition: Callable[[], Awaitable[bool]], what: str, second
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:.0f} s: {what}")
         await asyncio.sleep(next(pauses))
+
+
+async def made_good(call: Callable[[], Awaitable[T]], what: str) -> T:
+    """The first answer of a call that may fail with `DependencyUnavailable` for a while."""
+    got: list[T] = []
+
+    async def tried() -> bool:
+        try:
+            got.append(await call())
+        except DependencyUnavailable:
+            return False
+        return True
+
+    await eventually(tried, what, seconds=60)
+    return got[0]

@@ -7,13 +7,12 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
 from tests.redis_cluster import SLOT, RedisCluster, redis_cluster
 from tests.stack import FROM_SYSTEM, FROM_WHEEL, redis_program
-from tests.waiting import eventually
+from tests.waiting import eventually, made_good
 
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.adapters.redis.connection import queue_pool
@@ -32,7 +31,6 @@ from agentic_rag_cli.commands.operations.redis_check import check_redis
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
-T = TypeVar("T")
 WORKSPACE = WorkspaceRef(uuid.uuid4(), uuid.uuid4())
 
 
@@ -55,21 +53,6 @@ async def plane(cluster: RedisCluster, migrated_database: str, tmp_path: Path) -
     await made.prepare()
     yield made
     await made.aclose()
-
-
-async def made_good(call: Callable[[], Awaitable[T]], what: str) -> T:
-    """The first answer of a call that may fail with `DependencyUnavailable` for a while."""
-    got: list[T] = []
-
-    async def tried() -> bool:
-        try:
-            got.append(await call())
-        except DependencyUnavailable:
-            return False
-        return True
-
-    await eventually(tried, what, seconds=60)
-    return got[0]
 
 
 class Users:

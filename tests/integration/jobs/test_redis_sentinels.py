@@ -1,17 +1,16 @@
 """REDIS_URL names Sentinels: queue, cache, limits and passages go on at the server that they make primary."""
 
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 import redis.asyncio
 from tests.integration.jobs.data_plane import DataPlane
 from tests.redis_sentinels import RedisWatch, redis_watch
 from tests.stack import FROM_SYSTEM, FROM_WHEEL, redis_program
-from tests.waiting import eventually
+from tests.waiting import eventually, made_good
 
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.adapters.redis.connection import queue_pool
@@ -19,14 +18,12 @@ from agentic_rag.adapters.redis.passages import RedisPassageExchange
 from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
 from agentic_rag.jobs.job import JobRef, JobState, QueueName
-from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Bucket
 from agentic_rag_cli.commands.operations.redis_check import check_redis
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
-T = TypeVar("T")
 WORKSPACE = WorkspaceRef(uuid.uuid4(), uuid.uuid4())
 
 
@@ -36,21 +33,6 @@ async def watch(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     folder.mkdir()
     async with redis_watch(redis_program(request.param), folder) as ready:
         yield ready
-
-
-async def made_good(call: Callable[[], Awaitable[T]], what: str) -> T:
-    """The first answer of a call that may fail with `DependencyUnavailable` for a while."""
-    got: list[T] = []
-
-    async def tried() -> bool:
-        try:
-            got.append(await call())
-        except DependencyUnavailable:
-            return False
-        return True
-
-    await eventually(tried, what, seconds=60)
-    return got[0]
 
 
 async def test_all_that_uses_redis_goes_on_at_the_next_primary(watch: RedisWatch) -> None:

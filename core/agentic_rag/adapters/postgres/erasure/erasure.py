@@ -13,12 +13,11 @@ from agentic_rag.adapters.postgres.erasure import erasure_sql as sql
 from agentic_rag.adapters.postgres.ingestion.compaction import (
     DROP_SEGMENTS,
     LOCK_SEGMENTS,
-    SEGMENTS,
     WAIT_FOR_LONG,
     read_places,
 )
 from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
-from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments, segment_from
+from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, SEGMENTS, segment_arguments, segment_from
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.answering.runs.answer_codec import encode, pack
 from agentic_rag.answering.runs.redaction import redact_document

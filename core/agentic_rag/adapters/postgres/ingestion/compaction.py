@@ -15,6 +15,7 @@ from agentic_rag.adapters.postgres.operations.history import purge_history
 from agentic_rag.adapters.postgres.retrieval.segments import (
     ADD_SEGMENT,
     SEGMENT_COLUMNS,
+    SEGMENTS,
     read_moves,
     segment_arguments,
     segment_from,
@@ -40,10 +41,6 @@ LOCK_SEGMENTS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 0
 PLACES = """
 SELECT segment_id, ordinals FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 ORDER BY visible_from, segment_id
 """
-
-SEGMENTS = f"""
-SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 AND segment_id = ANY ($3::uuid[])
-"""  # noqa: S608 - a constant list of columns
 
 # For a segment that was written whole before segments had a bound: its transaction idles longer than others may.
 WAIT_FOR_LONG = "SET LOCAL idle_in_transaction_session_timeout = '10min'"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.postgres.retrieval.segments import (
-    SEGMENT_COLUMNS,
+    SEGMENTS,
     SegmentCache,
     read_moves,
     segment_from,
@@ -23,10 +23,6 @@ from agentic_rag.retrieval.candidates import ArmHit, SearchScope
 from agentic_rag.retrieval.lexical.bm25 import HeldTerms, TermProfile, VisiblePostings
 from agentic_rag.retrieval.lexical.postings import Segment
 from agentic_rag.tenancy.principals import WorkspaceRef
-
-SEGMENTS = f"""
-SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 AND segment_id = ANY ($3::uuid[])
-"""  # noqa: S608 - a constant list of columns
 
 CLOSED = """
 SELECT ordinal FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND closed_at <= $3 ORDER BY ordinal

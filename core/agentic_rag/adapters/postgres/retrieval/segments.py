@@ -20,6 +20,11 @@ SEGMENT_COLUMNS = """
     posting_counts
 """
 
+# $1 organisation, $2 workspace, $3 ids.
+SEGMENTS = f"""
+SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 AND segment_id = ANY ($3::uuid[])
+"""  # noqa: S608 - a constant list of columns
+
 # $3: by which rules its terms were made. The arrays are in the order of the fields of `SegmentBytes`.
 ADD_SEGMENT = """
 INSERT INTO rag_segments (org_id, workspace_id, segment_id, terms_version, visible_from, chunk_count, ordinals, lengths,
