@@ -7,9 +7,13 @@ import pytest
 from graphql import (
     FragmentDefinitionNode,
     GraphQLError,
+    GraphQLList,
+    GraphQLObjectType,
     GraphQLSyntaxError,
     OperationDefinitionNode,
     get_introspection_query,
+    get_named_type,
+    get_nullable_type,
     parse,
 )
 from hypothesis import given, settings
@@ -20,8 +24,9 @@ from agentic_rag_server.app import build_app
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.fields import rules_of
 from agentic_rag_server.graphql.http.limits import SINGLE, Limits, _CostVisitor, check, demand_of, parse_within
-from agentic_rag_server.graphql.http.rows import PAGED
+from agentic_rag_server.graphql.http.rows import LISTS, PAGED, WRAPPERS
 from agentic_rag_server.graphql.schema import build_schema
+from tests.api.asgi_client import Socket
 from tests.api.builders import WORKSPACE_ID, Container, client
 
 LIMITS = Limits()
@@ -194,6 +199,13 @@ async def test_a_document_is_parsed_and_validated_once() -> None:
 
 
 FOUND = "{ nodes { debug { candidates { title } } } }"
+SAMPLED = """
+query ($n: Int!) {
+  samplePassages(workspaceId: W, most: $n) { text }
+  b: samplePassages(workspaceId: W, most: $n) { text }
+}
+"""
+ALL_FOUND = "{ nodes { debug { candidates { scores { rank } path { kind } } } } }"
 
 
 @pytest.mark.parametrize(
@@ -203,6 +215,10 @@ FOUND = "{ nodes { debug { candidates { title } } } }"
         ("{ runs(workspaceId: W, first: 100) { nodes { citations { title } } } }", {}, False),
         (f"{{ runs(workspaceId: W, first: 100) {FOUND} }}", {}, True),
         (f"{{ runs(workspaceId: W) {FOUND} }}", {}, True),
+        (SAMPLED, {"n": 1000}, False),
+        (SAMPLED, {"n": 1001}, True),
+        (f"{{ runs(workspaceId: W, first: 6) {ALL_FOUND} }}", {}, True),
+        (f"{{ runs(workspaceId: W, first: 5) {ALL_FOUND} }}", {}, False),
         (f"{{ runs(workspaceId: W, first: 20) {FOUND} }}", {}, False),
         (f"query($n: Int) {{ runs(workspaceId: W, first: $n) {FOUND} }}", {"n": 100}, True),
         (f"query($n: Int) {{ runs(workspaceId: W, first: $n) {FOUND} }}", {"n": 9}, False),
@@ -234,6 +250,21 @@ def test_every_paged_field_of_the_schema_is_known() -> None:
     assert paged == PAGED
 
 
+def test_every_list_of_objects_in_the_schema_counts_as_many() -> None:
+    kinds = [kind for kind in build_schema()._schema.type_map.values() if isinstance(kind, GraphQLObjectType)]
+    lists = {
+        name
+        for kind in kinds
+        for name, field in kind.fields.items()
+        if isinstance(get_nullable_type(field.type), GraphQLList)
+        and isinstance(get_named_type(field.type), GraphQLObjectType)
+        and not kind.name.startswith("__")
+    }
+
+    assert lists - PAGED - WRAPPERS == LISTS.keys() & lists
+    assert LISTS.keys() - lists == {"text"}
+
+
 async def test_a_long_list_in_the_variables_is_refused_before_it_is_read() -> None:
     query = 'query($s: [DocumentStatus!]) { documents(workspaceId: "x", statuses: $s) { nodes { id } } }'
     operation = {"query": query, "variables": {"s": {"deep": ["READY"] * 10_001}}}
@@ -242,6 +273,56 @@ async def test_a_long_list_in_the_variables_is_refused_before_it_is_read() -> No
         refused = await http.post("/graphql", json=operation)
 
     assert (refused.status_code, refused.json()["errors"][0]["extensions"]["code"]) == (400, "BAD_REQUEST")
+
+
+NARROWED = 'query($f: DocumentFilterInput) { documents(workspaceId: "x", filter: $f) { nodes { id } } }'
+EVENTS = "subscription($f: RagAnswerInput!) { ragAnswerStream(input: $f) { seq } }"
+BY_FRAGMENT = NARROWED.replace("documents(", "...F } fragment F on Query { documents(")
+EVALUATED = "mutation($f: StartEvalRunInput!) { startEvalRun(input: $f) { userErrors { code } } }"
+ASKED_TOO = f'{EVALUATED[:-1]} resetSimilarity(workspaceId: "x") {{ userErrors {{ code }} }} }}'
+NOT_READ = (400, "BAD_REQUEST")
+READ = (400, "GRAPHQL_INVALID")
+"""What is wrong with the values was found, so they were read."""
+
+
+def wide(values: int) -> dict[str, Any]:
+    """Lists in lists and in objects, none of which fits; one value is the outermost list's."""
+    return {"f": {"fields": [["x"] * 99 for _ in range((values - 2) // 100)]}}
+
+
+@pytest.mark.parametrize(
+    ("query", "values", "token", "said"),
+    [
+        (NARROWED, 5_000, "admin-token", READ),
+        (NARROWED, 5_200, "admin-token", NOT_READ),
+        (BY_FRAGMENT, 5_200, "admin-token", NOT_READ),
+        (EVENTS, 5_200, "admin-token", NOT_READ),
+        (EVALUATED, 5_200, "admin-token", READ),
+        (EVALUATED, 5_200, "member-token", (403, "FORBIDDEN")),
+        (ASKED_TOO, 5_200, "admin-token", NOT_READ),
+        (EVALUATED, 200_200, "admin-token", NOT_READ),
+    ],
+)
+async def test_many_values_are_refused_before_they_are_read(
+    query: str, values: int, token: str, said: tuple[int, str]
+) -> None:
+    accept = "text/event-stream" if query is EVENTS else "application/graphql-response+json"
+    operation = {"query": query, "variables": wide(values)}
+
+    async with client(Container(), token=token) as http:
+        reply = await http.post("/graphql", json=operation, headers={"accept": accept})
+
+    assert (reply.status_code, reply.json()["errors"][0]["extensions"]["code"]) == said
+
+
+async def test_a_websocket_refuses_them_too() -> None:
+    parts: Any = Container()
+    async with Socket.open(build_app(parts, build_schema())) as socket:
+        await socket.ready()
+        await socket.subscribe("1", EVENTS, wide(5_200))
+        refused = await socket.hear()
+
+    assert [refused["type"], refused["payload"][0]["extensions"]["code"]] == ["error", "BAD_REQUEST"]
 
 
 def test_every_field_that_asks_is_counted_as_a_question_and_stands_alone() -> None:

@@ -17,10 +17,11 @@ query ($workspaceId: ID!, $first: Int!, $after: String) {{
 LAST_THREAD = "query ($workspaceId: ID!) { threads(workspaceId: $workspaceId, first: 1) { nodes { id } } }"
 
 THREAD = f"""
-query ($id: ID!, $first: Int!) {{
+query ($id: ID!, $first: Int!, $after: String) {{
   thread(id: $id) {{
     {_THREAD}
-    runs(first: $first) {{
+    runs(first: $first, after: $after) {{
+      pageInfo {{ hasNextPage endCursor }}
       nodes {{
         id question answer outcome createdAt degraded debug {{ standaloneQuestion }}
         abstention {{ reason explanation nearest {{ {CITATION} }} }} citations {{ {CITATION} }}

@@ -30,9 +30,9 @@ from agentic_rag_server.graphql.documents.uploads import FILE, UploadedFile
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.fields import rules_of
 from agentic_rag_server.graphql.http.input_values import read_inputs_by_plan
-from agentic_rag_server.graphql.http.limits import Limits, demand_of, parse_within, uses_introspection
+from agentic_rag_server.graphql.http.limits import Limits, demand_of, parse_within, root_fields, uses_introspection
 from agentic_rag_server.graphql.http.plain_values import PlainExecutor, PlainObjects, plain_objects
-from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault
+from agentic_rag_server.graphql.http.responses import FEW_VALUES, GraphQLRequest, RequestFault, too_many_values
 from agentic_rag_server.graphql.http.rows import pages_by_variable, require_few_rows
 from agentic_rag_server.graphql.http.single_field import SingleField, single_fields
 from agentic_rag_server.graphql.mutation import Mutation
@@ -41,6 +41,9 @@ from agentic_rag_server.graphql.subscription import Subscription
 
 CACHED_DOCUMENTS = 256
 """Documents that are kept as they were read. Clients send few distinct ones and put values in variables."""
+
+TAKES_QUESTIONS = frozenset({"startEvalRun", "calibrateSimilarity", "switchEmbeddingSpace"})
+"""Fields that take a list of thousands."""
 
 _IS_AWAITABLE: Any = optimized_is_awaitable
 """Typed as it says; graphql-core asks for a guard."""
@@ -82,6 +85,7 @@ class RagSchema(strawberry.Schema):
         )
         self._introspection = introspection
         self._limits = limits
+        self._rules = rules_of(self)
         self.read_document = lru_cache(maxsize=CACHED_DOCUMENTS)(self._read_document)
         self._demand = lru_cache(maxsize=CACHED_DOCUMENTS)(self._read_demand)
         self._require_few_in = lru_cache(maxsize=CACHED_DOCUMENTS)(self._count_rows)
@@ -129,8 +133,8 @@ class RagSchema(strawberry.Schema):
         """The document of a request that may run; else what is wrong with it. Its objects are counted, and it against
         the limits of its organisation.
 
-        Errors: `RequestFault` for an operation that is not there or not allowed; `RateLimited`; those of
-        `Admission.admit`.
+        Errors: `RequestFault` for an operation that is not there or not allowed, or that takes less than `variables`
+        holds; `Forbidden` for who may not send as much; `RateLimited`; those of `Admission.admit`.
         """
         try:
             document = self.read_document(request.query)
@@ -145,6 +149,8 @@ class RagSchema(strawberry.Schema):
             return ExecutionResult(data=None, errors=list(document.errors))
         if document.introspects and not self._introspection:
             return ExecutionResult(data=None, errors=[_introspection_refusal()])
+        if request.values > FEW_VALUES:
+            self._require_taker(document, request, context)
         try:
             self._require_few_rows(document, request)
         except GraphQLError as refused:
@@ -203,6 +209,13 @@ class RagSchema(strawberry.Schema):
             document, by_name, errors, uses_introspection(document), pages_by_variable(document), plain, single
         )
 
+    def _require_taker(self, document: ReadDocument, request: GraphQLRequest, context: RequestContext) -> None:
+        """Variables are read as their types before a field looks who asks. Errors: `RequestFault`, `Forbidden`."""
+        for name in root_fields(document.parsed, request.operation_name):
+            if name not in TAKES_QUESTIONS:
+                raise too_many_values(FEW_VALUES)
+            self._rules[f"Mutation.{name}"].authorise(context.principal)
+
     def _require_few_rows(self, document: ReadDocument, request: GraphQLRequest) -> None:
         """Errors: those of `require_few_rows`."""
         if document.pages_by_variable:
@@ -246,5 +259,4 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
     """The schema of the product. Errors: those of `rules_of`."""
     schema = RagSchema(introspection=introspection, limits=limits or Limits())
     read_inputs_by_plan(schema)
-    rules_of(schema)
     return schema

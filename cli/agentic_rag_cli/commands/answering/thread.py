@@ -17,7 +17,8 @@ from agentic_rag_cli.output.answer_view import answer_text
 from agentic_rag_cli.wiring import on_asked_server
 
 MOST_SHOWN = 30
-"""Runs with their citations: more of them pass what one query may bring."""
+PAGE = 15
+"""Turns of a request: with all that they cite, more pass what one query may bring."""
 
 app = typer.Typer(
     help="Conversations of yours: `rag ask --thread new` begins one. Nobody else sees them.",
@@ -59,10 +60,19 @@ def show(
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         public_id = await _public_id(client, workspace, thread)
-        found: dict[str, Any] | None = await client.fetch(thread_queries.THREAD, id=public_id, first=MOST_SHOWN)
-        if found is None:
-            raise no_such_thread()
-        return {**found, "runs": found["runs"]["nodes"][::-1]}
+        runs: list[dict[str, Any]] = []
+        after: str | None = None
+        while True:
+            found: dict[str, Any] | None = await client.fetch(
+                thread_queries.THREAD, id=public_id, first=PAGE, after=after
+            )
+            if found is None:
+                raise no_such_thread()
+            runs += found["runs"]["nodes"]
+            shown = found["runs"]["pageInfo"]
+            if len(runs) >= MOST_SHOWN or not shown["hasNextPage"]:
+                return {**found, "runs": runs[::-1]}
+            after = shown["endCursor"]
 
     found = on_asked_server(context, work)
     turns = [f"Q: {one['question']}\n\n{answer_text(one)}" for one in found["runs"]]

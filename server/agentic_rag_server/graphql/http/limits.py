@@ -250,6 +250,17 @@ def demand_of(document: DocumentNode, operation_name: str | None) -> Demand:
     return demand
 
 
+def root_fields(document: DocumentNode, operation_name: str | None) -> list[str]:
+    """The fields of the roots that the operation asks. The document must be within the limits."""
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+    return [
+        name
+        for node in document.definitions
+        if isinstance(node, OperationDefinitionNode) and operation_name in (None, node.name and node.name.value)
+        for name in _names(node.selection_set, fragments, ())
+    ]
+
+
 def _names(
     selections: SelectionSetNode | None, fragments: dict[str, FragmentDefinitionNode], inside: tuple[str, ...]
 ) -> Iterator[str]:

@@ -35,15 +35,36 @@ PAGED = frozenset(
 )
 """Fields with `first`, which is `DEFAULT_PAGE` where it is left out."""
 
-_LISTS = {
-    "candidates": 50, "citations": 10, "stages": 20, "timings": 20, "nearest": 5, "attemptHistory": 8, "workers": 10,
-    "passages": 50, "sources": 50, "text": 300, "findings": 50, "tenants": 100,
-}  # fmt: skip
-"""Lists inside an object without `first`, with as many members as they have on a busy day. A part of a document's text
-counts as a long list.
-"""
+_HOW_MANY = frozenset({"first", "most"})
+"""Arguments that say how many objects a field brings."""
 
-_WRAPPERS = frozenset({"edges", "node", "nodes", "pageInfo"})
+LISTS: Mapping[str, int] = {
+    # Of answers and runs.
+    "candidates": 50, "passages": 50, "citations": 10, "citationsAdded": 10, "citationsRemoved": 10, "nearest": 5,
+    "scores": 3, "path": 3, "answerSpans": 2, "stages": 20, "timings": 20, "subQuestions": 3, "tools": 2,
+    "toolCalls": 2, "fetchedPages": 2, "usage": 5, "feedback": 3, "checks": 20, "whyNot": 10, "searches": 5,
+    "savedQuestions": 50, "contextTemplates": 20, "samplePassages": 100, "results": 10,
+    # Of the gate.
+    "gateCases": 50, "signals": 20, "contributions": 20, "thresholds": 8, "downgrades": 4, "counterfactuals": 4,
+    "changes": 4, "gateEvaluation": 10, "windows": 12, "deploys": 5, "differences": 20, "byPlan": 10, "byIntent": 10,
+    "byVersion": 5, "byMode": 3, "causes": 10,
+    # Of documents.
+    "text": 300, "provenance": 5, "fields": 3, "parts": 3, "entities": 20, "neighbours": 24, "chunks": 20,
+    "crawlPages": 50, "sources": 50, "unreadable": 10, "stores": 12, "notCovered": 5, "kept": 10,
+    "pastCertificates": 3, "findings": 50, "settling": 10, "counts": 20,
+    # Of what is managed.
+    "workers": 10, "attemptHistory": 8, "arguments": 5, "workspaces": 50, "workspaceErasures": 20, "tenants": 100,
+    "features": 10, "apiKeys": 50, "providerKeys": 8, "embeddingSpaces": 4, "budgets": 10, "webBudgets": 10,
+    "snapshots": 20, "storedSnapshots": 20, "lines": 50, "detail": 5, "kinds": 8, "figures": 20, "leaks": 10,
+    "brands": 20, "sentences": 20, "channels": 20, "disclosures": 20, "leftOver": 50, "drift": 50, "failed": 50,
+    "userErrors": 1,
+    # A part of a document's text counts as a long list, with what these say of it.
+    "pages": 1, "outline": 1,
+}  # fmt: skip
+"""Lists of objects without `first`, with as many members as they have on a busy day."""
+
+WRAPPERS = frozenset({"edges", "node", "nodes", "pageInfo"})
+"""Fields that bring no object of their own, or those that `first` counts."""
 
 
 def require_few_rows(document: DocumentNode, operation_name: str | None, variables: Mapping[str, Any] | None) -> None:
@@ -67,7 +88,7 @@ def pages_by_variable(document: DocumentNode) -> bool:
     class FirstVariables(Visitor):
         def enter_argument(self, node: ArgumentNode, *_: Any) -> None:
             nonlocal found
-            found = found or (node.name.value == "first" and isinstance(node.value, VariableNode))
+            found = found or (node.name.value in _HOW_MANY and isinstance(node.value, VariableNode))
 
     visit(document, FirstVariables())
     return found
@@ -97,17 +118,17 @@ class _Rows:
         if node.selection_set is None:
             return 0
         name = node.name.value
-        one = 0 if name in _WRAPPERS else 1
+        one = 0 if name in WRAPPERS else 1
         return self._times(node) * (one + self.inside(node.selection_set))
 
     def _times(self, node: FieldNode) -> int:
-        given = next((one.value for one in node.arguments or () if one.name.value == "first"), None)
+        given = next((one.value for one in node.arguments or () if one.name.value in _HOW_MANY), None)
         if isinstance(given, IntValueNode):
             return max(1, int(given.value))
         if isinstance(given, VariableNode):
             value = self._variables.get(given.name.value, MAX_PAGE)
             return max(1, value) if isinstance(value, int) else MAX_PAGE
-        return DEFAULT_PAGE if node.name.value in PAGED else _LISTS.get(node.name.value, 1)
+        return DEFAULT_PAGE if node.name.value in PAGED else LISTS.get(node.name.value, 1)
 
     def _fragment(self, name: str) -> int:
         if name not in self._known:
