@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 from tests.contract.backends import Watched
 from tests.integration.neo4j.world import SENTENCES, GraphWorld
+from tests.line import Line
 
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.operations.graph.ports import TransactionEnded
 from agentic_rag.operations.graph.projection import GraphChange, GraphWatermark
 from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.settings.addresses import parse_neo4j
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.commands.operations.doctor import check_neo4j
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -165,3 +168,18 @@ async def test_emptying_a_graph_goes_in_smaller_slices_too(world: GraphWorld) ->
 
     assert await world.is_equal()
     assert limits[:2] == [128, 32]
+
+
+async def test_doctor_tells_a_server_that_takes_connections_and_answers_no_statement(neo4j_url: str) -> None:
+    line = Line(neo4j_url)
+    await line.mend()
+    line.slow(60.0)
+
+    while_slow = await check_neo4j(parse_neo4j(line.url), answer_seconds=1.0)
+    await line.mend()
+    after = await check_neo4j(parse_neo4j(line.url))
+
+    await line.cut()
+    assert (while_slow.status, while_slow.code) == ("degraded", "TIMEOUT")
+    assert "load" in (while_slow.remedy or "")
+    assert after.status == "ok"

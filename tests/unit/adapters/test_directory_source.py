@@ -100,6 +100,29 @@ async def test_a_missing_root_is_an_error_and_not_a_mass_deletion(tmp_path: Path
         await DirectorySource(tmp_path / "nowhere").changes(frozenset({"a.md"}), None)
 
 
+NO_ANSWER = "n" * 300
+"""A name to which the system answers with an error that is none of "not there": so does a mount whose server died."""
+
+
+async def test_a_root_that_does_not_answer_is_an_error_and_not_a_mass_deletion(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"cannot be listed: File name too long.*mount") as refused:
+        await DirectorySource(tmp_path / NO_ANSWER).changes(frozenset({"a.md"}), None)
+
+    assert refused.value.code == "SOURCE_UNREADABLE"
+
+
+async def test_an_entry_that_does_not_answer_is_reported_and_the_others_are_listed(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    write(tmp_path, "z/b.md")
+    (tmp_path / "dead").symlink_to(NO_ANSWER)
+
+    changes = await DirectorySource(tmp_path).changes(frozenset({"dead/c.md", "gone.md"}), None)
+
+    assert [item.path for item in changes.upserted] == ["a.md", "z/b.md"]
+    assert [(one.path, one.code) for one in changes.unreadable] == [("dead", "SOURCE_UNREADABLE")]
+    assert changes.deleted == ("gone.md",)
+
+
 async def test_the_fingerprint_follows_size_and_time(tmp_path: Path) -> None:
     write(tmp_path, "a.md")
     source = DirectorySource(tmp_path)

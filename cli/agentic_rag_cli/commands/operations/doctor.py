@@ -57,6 +57,10 @@ _PORT = "See what listens on the port of the server: it takes connections and do
 _DATABASE = (
     "See the server's log and its disk; where `synchronous_standby_names` is set, whether a standby takes the writes."
 )
+_GRAPH = (
+    "See the load and the log of the server of NEO4J_URI, and the network between: answers go on without the graph, "
+    "and its jobs go on when it is quick again."
+)
 _CLOSING_SECONDS = 1.0
 _USER, _OWNER = "DATABASE_URL", "AGENTIC_RAG_OWNER_DATABASE_URL"
 _INSTEAD = {_USER: "the embedded server", _OWNER: f"the login of {_USER}"}
@@ -256,16 +260,23 @@ async def _migrations(database_url: str) -> Check:
     return ok("migrations", f"at {found.head}")
 
 
-async def check_neo4j(address: Neo4jAddress) -> Check:
-    """Neo4j is reachable and new enough. Answers continue without it, flagged, so its absence is not a failure."""
+async def check_neo4j(address: Neo4jAddress, answer_seconds: float = ANSWER_SECONDS) -> Check:
+    """Neo4j is reachable and new enough, and answers a statement. Answers continue without it, flagged, so its absence
+    is not a failure.
+    """
     import neo4j
 
     auth = (address.user, address.password) if address.password else None
     try:
         async with neo4j.AsyncGraphDatabase.driver(
-            address.uri, auth=auth, connection_timeout=ANSWER_SECONDS, telemetry_disabled=True
+            address.uri, auth=auth, connection_timeout=answer_seconds, telemetry_disabled=True
         ) as driver:
-            found = str((await asyncio.wait_for(driver.get_server_info(), ANSWER_SECONDS)).agent)
+            found = str((await asyncio.wait_for(driver.get_server_info(), answer_seconds)).agent)
+            try:
+                await asyncio.wait_for(driver.execute_query("RETURN 1"), answer_seconds)
+            except TimeoutError:
+                told = f"takes connections, and gives no answer within {answer_seconds:g} s to what is asked on one"
+                return Check("neo4j", DEGRADED, told, "TIMEOUT", _GRAPH)
     except neo4j.exceptions.AuthError as error:
         remedy = "Correct the login in NEO4J_URI (bolt://USER:PASSWORD@HOST)."
         return Check("neo4j", DEGRADED, str(error), "GRAPH_LOGIN_REFUSED", remedy)

@@ -75,21 +75,26 @@ class DirectorySource:
             ) from error
 
     def _check_root(self) -> None:
-        if not self._root.is_dir():
-            fault = "is a file: `rag upload` takes files" if self._root.is_file() else "does not exist"
-            raise InvalidInput(
-                f"The source directory {self._given} {fault}.",
-                code="SOURCE_NOT_FOUND",
-                path=("source",),
-            )
         try:
-            os.listdir(self._root)
+            status = self._root.stat()
+            if stat.S_ISDIR(status.st_mode):
+                os.listdir(self._root)
+                return
+            fault = "is a file: `rag upload` takes files" if stat.S_ISREG(status.st_mode) else "is no folder"
+        except (FileNotFoundError, NotADirectoryError):
+            fault = "does not exist"
         except OSError as error:
             raise InvalidInput(
-                f"The source directory {self._given} cannot be listed: {error.strerror}.",
+                f"The source directory {self._given} cannot be listed: {error.strerror}. Nothing was changed: see its "
+                "permissions, and whether the server of its mount answers.",
                 code=UNREADABLE,
                 path=("source",),
             ) from error
+        raise InvalidInput(
+            f"The source directory {self._given} {fault}.",
+            code="SOURCE_NOT_FOUND",
+            path=("source",),
+        )
 
     def _read(self, path: str) -> bytes:
         file = self._root / path
@@ -116,7 +121,7 @@ class DirectorySource:
             yield UnreadableItem(prefix.rstrip("/"), NOT_A_FILE, "The link leads back to a folder above it.")
             return
         # Sort a folder with its trailing slash, in the order of its files' paths.
-        for name in sorted(names, key=lambda name: f"{name}/" if (folder / name).is_dir() else name):
+        for name in sorted(names, key=lambda name: f"{name}/" if _is_folder(folder / name) else name):
             yield from self._entry(folder / name, f"{prefix}{name}", (*above, identity))
 
     def _entry(
@@ -150,3 +155,11 @@ class DirectorySource:
         if status.st_size > self._max_bytes:
             return UnreadableItem(relative, TOO_LARGE, f"It is larger than {self._max_bytes} bytes.")
         return SourceItem(relative, status.st_size, f"{status.st_size}:{status.st_mtime_ns}")
+
+
+def _is_folder(path: Path) -> bool:
+    """False where that cannot be told: an entry that does not answer is reported by whoever reads it."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
