@@ -12,6 +12,7 @@ from tests.chaos.rows import (
     graphs,
     kills,
     leases,
+    mixed_files,
     outages,
     overload,
     random_faults,
@@ -48,5 +49,6 @@ TABLE: Mapping[str, Measure] = {
     "verify": verifying.verify_agrees,
     "deletes": deletes.deletes_in_mid_ingest,
     "files": files.hostile_files,
+    "mixed-files-neo4j": mixed_files.disturbed_files,
     "throughput": throughput.ingest_throughput,
 }

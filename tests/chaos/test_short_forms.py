@@ -31,6 +31,8 @@ NIGHTLY = {
     "neo4j-slow",
     # A restart is an outage shorter than those of `postgres-away`.
     "postgres",
+    # Its stops and outages are in other rows, its sources in tests/integration/jobs/test_missing_files.py.
+    "mixed-files-neo4j",
     # Seventeen places one after the other; `random-kills` and the kills of tests/integration/jobs strike between them.
     "step-kills",
 }

@@ -230,6 +230,12 @@ def _every_fault_is_damage(patch: Patch) -> None:
     patch(ProcessParser, "parse", vaguely)
 
 
+def _any_loss_is_plausible(patch: Patch) -> None:
+    from agentic_rag.ingestion import sync
+
+    patch(sync, "require_plausible", lambda *_: None)
+
+
 def _slow_documents(patch: Patch) -> None:
     from agentic_rag.ingestion.ingest import IngestDocument
 
@@ -285,5 +291,6 @@ MUTANTS: Mapping[str, Mutant] = {
         "cached answers outlive their documents", _cached_for_ever, "cached answers that hold", is_slow=True
     ),
     "files": AT_NIGHT("every file that cannot be read is called damaged", _every_fault_is_damage, "not as"),
+    "mixed-files-neo4j": AT_NIGHT("a source that lost its files is believed", _any_loss_is_plausible, "wrong remedies"),
     "throughput": AT_NIGHT("each document waits for 10 s", _slow_documents, "over tokenise"),
 }

@@ -84,6 +84,19 @@ def _of_second(row: dict[str, str]) -> Expected:
     return Expected(SHARED / "files2" / row["file"], row["expected"], classes, phrases, int(row["min_phrases"]))
 
 
+def expected_files(*, short: bool) -> list[Expected]:
+    """The rows of both manifests, or the short form's share of them."""
+    return [one for place, one in enumerate(shared_files()) if not short or place % SHORT_SHARE == 0]
+
+
+def write_shared(folder: Path, expected: Sequence[Expected]) -> None:
+    """Copy the files of the manifests, each below the name of its manifest's folder."""
+    for one in expected:
+        target = folder / one.path.parent.name
+        target.mkdir(exist_ok=True)
+        shutil.copy2(one.path, target / one.path.name)
+
+
 def write_own(folder: Path, *, short: bool) -> dict[str, Hostile]:
     """Our own hostile files by source path. A name that no file can have gives way to one with its suffix."""
     folder.mkdir(parents=True)
@@ -128,7 +141,7 @@ async def _slowest(ground: Ground, workers: Sequence[WorkerProcess]) -> Worked:
 async def hostile_files(servers: Servers, short: bool) -> list[Row]:
     """Every file of both manifests and our own beside 100 good ones, by two workers that have warmed up."""
     good = 10 if short else 100
-    expected = [one for place, one in enumerate(shared_files()) if not short or place % SHORT_SHARE == 0]
+    expected = expected_files(short=short)
     settings = {"AGENTIC_RAG_JOB_LEASE_SECONDS": "10", "AGENTIC_RAG_JOB_BACKOFF_MS": "200"}
     async with new_ground(servers, **settings) as ground, crew(ground) as workers:
         source = ground.home / "source"
@@ -138,15 +151,12 @@ async def hostile_files(servers: Servers, short: bool) -> list[Row]:
         await ground.until_idle()
         before = [resident_megabytes(worker.pid) for worker in running]
         corpus.small(source, good)
-        for one in expected:
-            target = source / one.path.parent.name
-            target.mkdir(exist_ok=True)
-            shutil.copy2(one.path, target / one.path.name)
+        write_shared(source, expected)
         own = write_own(source / "own", short=short)
         found = await ground.sync(source)
         peak = await _watch(ground, running, before)
-        wrong = [line for one in expected if (line := await _wrong(ground, one))]
-        wrong_own = [line for path, one in own.items() if (line := await _wrong_own(ground, path, one))]
+        wrong = [line for one in expected if (line := await wrong_end(ground, one))]
+        wrong_own = [line for path, one in own.items() if (line := await wrong_own_end(ground, path, one))]
         slowest = await _slowest(ground, running)
         ready = await ground.value(
             "SELECT count(*) FROM rag_documents WHERE status = 'READY' AND source_path LIKE 'report-%'"
@@ -187,7 +197,7 @@ async def _watch(ground: Ground, running: list[WorkerProcess], before: list[floa
     return peak
 
 
-async def _wrong_own(ground: Ground, path: str, hostile: Hostile) -> str | None:
+async def wrong_own_end(ground: Ground, path: str, hostile: Hostile) -> str | None:
     """How the end of one of our own differs from its table's; None when it does not."""
     rows = await ground.rows(OUTCOME, path)
     if not rows:
@@ -198,7 +208,7 @@ async def _wrong_own(ground: Ground, path: str, hostile: Hostile) -> str | None:
     return f"{path}: {rows[0]['status']} {rows[0]['error_code']}, wanted {hostile.phrase or set(hostile.codes)}"
 
 
-async def _wrong(ground: Ground, expected: Expected) -> str | None:
+async def wrong_end(ground: Ground, expected: Expected) -> str | None:
     """How a file's outcome differs from what its manifest says; None when it does not."""
     path = f"{expected.path.parent.name}/{expected.path.name}"
     rows = await ground.rows(OUTCOME, path)

@@ -1,0 +1,312 @@
+"""Mixed files through a bad day: their source, a process and two servers fail one after the other, and what an operator
+is told each time is judged as text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import signal
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.answering.question import Question
+from agentic_rag.embedded.stack import EmbeddedStack
+from tests import programs
+from tests.bench.reports import Row, exactly
+from tests.chaos import corpus
+from tests.chaos.children import Crew, crew
+from tests.chaos.clean import clean_run, end_state
+from tests.chaos.ground import ROOT, TOKEN, Ground, Servers, new_ground, until
+from tests.chaos.neo4j_graph import empty_neo4j, graph_row
+from tests.chaos.rows.files import Expected, expected_files, write_own, write_shared, wrong_end, wrong_own_end
+from tests.hostile import Hostile
+from tests.line import Line
+from tests.provider_stub import Fault
+
+LONGEST_SECONDS = 1_800.0
+INGESTED = (0, 3)
+"""Exit codes of `rag ingest` that went on; 3: a file FAILED, as its table says."""
+STORES = ("Postgres", "Redis", "Neo4j")
+SHRANK = ("[SOURCE_SHRANK]", "mounted", "--delete-missing")
+SILENT = ("[SOURCE_UNREADABLE]", "cannot be listed", "mount")
+NOT_FOUND = ("[SOURCE_NOT_FOUND]", "does not exist")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of one run of the row. Times in seconds."""
+
+    good: int
+    """Files beside those of the manifests and our own."""
+    lease: float
+    stall: float
+    redis_away: float
+    slow: float
+    """How late each statement to Neo4j is."""
+    slow_for: float
+
+
+FULL = Size(good=277, lease=10.0, stall=20.0, redis_away=10.0, slow=25.0, slow_for=60.0)
+SHORT_FORM = Size(good=14, lease=2.0, stall=4.0, redis_away=2.0, slow=8.0, slow_for=6.0)
+
+
+@dataclass(frozen=True, slots=True)
+class MixedSource:
+    """A folder of files of every kind, and how each must end."""
+
+    folder: Path
+    expected: list[Expected]
+    own: Mapping[str, Hostile]
+    good: int
+
+    @property
+    def count(self) -> int:
+        return len(self.expected) + len(self.own) + self.good
+
+    async def wrong(self, ground: Ground) -> list[str]:
+        """Files that did not end as their table says: those that are not registered among them."""
+        lines = [await wrong_end(ground, one) for one in self.expected]
+        lines += [await wrong_own_end(ground, path, one) for path, one in self.own.items()]
+        ready = await ground.value(
+            "SELECT count(*) FROM rag_documents WHERE status = 'READY' AND source_path LIKE 'report-%'"
+        )
+        lost = [f"{self.good - ready} good files are not READY"] * (self.good - ready)
+        return [*(line for line in lines if line), *lost]
+
+
+@dataclass
+class Remedies:
+    """What was told during the disturbances, and what of it is wrong."""
+
+    looks: int = 0
+    wrong: list[str] = field(default_factory=list[str])
+
+    def judge(self, when: str, told: str, *, right: bool) -> None:
+        self.looks += 1
+        if not right:
+            self.wrong.append(f"{when}: {' '.join(told.split())[:300]}")
+
+    def told(self, when: str, told: str, *words: str) -> None:
+        """It must hold each of the words."""
+        self.judge(when, told, right=all(word in told for word in words))
+
+    def blames(self, when: str, told: list[str], store: str = "") -> None:
+        """No message says of a store, but of the named one, that it does not answer."""
+        others = [name for name in STORES if name != store]
+        wrong = [line for line in told if "not answer" in line and any(name in line for name in others)]
+        self.judge(when, " | ".join(wrong), right=not wrong)
+
+
+async def disturbed_files(servers: Servers, short: bool) -> list[Row]:
+    """500 mixed files; a process stalled, Redis away, Neo4j slow, the source emptied, unmounted and half removed."""
+    size = SHORT_FORM if short else FULL
+    source = _mixed_source(servers.home / f"mixed-{short}", size, short=short)
+    wanted, _ = await clean_run(servers, source.folder, LONGEST_SECONDS)
+    line = Line(await empty_neo4j(servers))
+    await line.mend()
+    settings = {
+        "NEO4J_URI": line.url,
+        "AGENTIC_RAG_PORT": "0",
+        "AGENTIC_RAG_JOB_LEASE_SECONDS": str(size.lease),
+        "AGENTIC_RAG_JOB_BACKOFF_MS": "200",
+    }
+    told = f"{source.count} mixed files on a bad day"
+    try:
+        async with new_ground(servers, **settings) as ground, crew(ground) as workers:
+            ground.stub.otherwise = lambda _: Fault(delay_seconds=0.5)
+            day = BadDay(ground, workers, source, line, size, Remedies())
+            await day.run()
+            await ground.until_idle(LONGEST_SECONDS, poll=0.1)
+            wrong = await source.wrong(ground)
+            alive = len(workers.living)
+            graph = await graph_row(told, ground)
+            state = await end_state(told, ground, wanted)
+    finally:
+        await line.cut()
+    for one in (*wrong, *day.remedies.wrong):
+        print(f"    {one}")
+    return [
+        exactly(f"{told}: documents lost, or not as their table says", len(wrong), 0),
+        Row(f"{told}: wrong remedies", f"{len(day.remedies.wrong)} of {day.remedies.looks}", "0",
+            bool(day.remedies.looks) and not day.remedies.wrong),
+        exactly(f"{told}: workers still alive", alive, 2),
+        state,
+        graph,
+    ]  # fmt: skip
+
+
+def _mixed_source(folder: Path, size: Size, *, short: bool) -> MixedSource:
+    corpus.small(folder, size.good)
+    expected = expected_files(short=short)
+    write_shared(folder, expected)
+    return MixedSource(folder, expected, write_own(folder / "own", short=short), size.good)
+
+
+@dataclass
+class BadDay:
+    """The disturbances, each in mid-ingest after its share of the documents."""
+
+    ground: Ground
+    workers: Crew
+    source: MixedSource
+    line: Line
+    size: Size
+    remedies: Remedies
+
+    async def run(self) -> None:
+        assert (await self._ingest())[0] == 0
+        self.workers.start()
+        self.workers.start()
+        disturbances = (self._stall, self._redis_away, self._neo4j_slow, self._emptied, self._unmounted, self._halved)
+        for number, disturb in enumerate(disturbances, start=1):
+            await self._until_ended(self.source.count * number // (len(disturbances) + 2))
+            await disturb()
+        self.remedies.told("afterwards", await self._doctor(), "nothing")
+
+    async def _stall(self) -> None:
+        """A worker gets no processor time: nobody says that a server is away."""
+        before = await self._messages()
+        worker = self.workers.living[0]
+        worker.send(signal.SIGSTOP)
+        await asyncio.sleep(self.size.stall)  # the stall itself
+        worker.send(signal.SIGCONT)
+        await self._until_ended(await self._ended() + 1)
+        self.remedies.blames("a worker stalled", [*(await self._messages() - before)])
+        self.remedies.told("after the stall", await self._doctor(), "nothing")
+
+    async def _redis_away(self) -> None:
+        before = await self._messages()
+        stack = self.ground.servers.stack
+        assert isinstance(stack, EmbeddedStack)
+        stack.redis.stop()
+        self.remedies.told("Redis away", await self._doctor(), "redis: [REDIS_UNREACHABLE] Start the server")
+        await asyncio.sleep(self.size.redis_away)  # the outage itself
+        stack.redis.start()
+        await self._until_ended(await self._ended() + 1)
+        self.remedies.blames("Redis away", [*(await self._messages() - before)], "Redis")
+        self.remedies.told("Redis back", await self._doctor(), "nothing")
+
+    async def _neo4j_slow(self) -> None:
+        before = await self._messages()
+        self.line.slow(self.size.slow)
+        self.remedies.told("Neo4j slow, answers", await self._degraded(), "GRAPH")
+        self.remedies.told("Neo4j slow, rag doctor", await self._doctor(), "neo4j: [TIMEOUT] See the load")
+        await asyncio.sleep(self.size.slow_for)  # the disturbance itself
+        await self.line.mend()
+        self.remedies.blames("Neo4j slow", [*(await self._messages() - before)], "Neo4j")
+        self.remedies.told("Neo4j quick again", await self._doctor(), "nothing")
+
+    async def _emptied(self) -> None:
+        """The place of a mount, without what was mounted there."""
+        async with self._taken_away([*self.source.folder.iterdir()]):
+            await self._refused("source emptied", *SHRANK)
+
+    async def _unmounted(self) -> None:
+        """The place is gone too; then it is there and does not answer, as a mount whose server died."""
+        folder = self.source.folder
+        away = folder.rename(folder.with_name(f"{folder.name}-away"))
+        await self._refused("source unmounted", *NOT_FOUND)
+        folder.symlink_to("n" * 300)
+        await self._refused("source that does not answer", *SILENT)
+        folder.unlink()
+        away.rename(folder)
+
+    async def _halved(self) -> None:
+        """Refused; then confirmed, which hides what is gone; then it comes back."""
+        half = sorted(self.source.folder.glob("report-*"))[::2]
+        half += sorted(path for path in self.source.folder.glob("*/*") if path.is_file())[::2]
+        async with self._taken_away(half):
+            await self._refused("source half removed", *SHRANK)
+            code, told = await self._ingest("--delete-missing")
+            hidden = await self._hidden()
+            right = code in INGESTED and hidden > 0
+            self.remedies.judge("half removed, confirmed", f"exit code {code}, {hidden} hidden {told}", right=right)
+        code, told = await self._ingest()
+        left = await self._hidden()
+        right = code in INGESTED and not left
+        self.remedies.judge("half removed, back", f"exit code {code}, {left} hidden {told}", right=right)
+
+    async def _refused(self, when: str, *words: str) -> None:
+        """Nothing changes, and the remedy names the cause."""
+        held, hidden = await self._held(), await self._hidden()
+        code, told = await self._ingest()
+        self.remedies.told(when, told, *words)
+        unchanged = (held, hidden) == (await self._held(), await self._hidden())
+        self.remedies.judge(when, f"exit code {code}, {await self._hidden()} hidden", right=code != 0 and unchanged)
+
+    @asynccontextmanager
+    async def _taken_away(self, entries: list[Path]) -> AsyncIterator[None]:
+        """Without these for a while."""
+        away = self.source.folder.with_name(f"{self.source.folder.name}-away")
+        moved = {entry: away / entry.relative_to(self.source.folder) for entry in entries}
+        for entry, place in moved.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            entry.rename(place)
+        try:
+            yield
+        finally:
+            for entry, place in moved.items():
+                place.rename(entry)
+            shutil.rmtree(away)
+
+    async def _ended(self) -> int:
+        return await self.ground.value("SELECT count(*) FROM rag_documents WHERE status IN ('READY', 'FAILED')")
+
+    async def _held(self) -> int:
+        return await self.ground.value("SELECT count(*) FROM rag_documents")
+
+    async def _hidden(self) -> int:
+        """Documents whose erasure waits for the end of the grace."""
+        return await self.ground.value(
+            "SELECT count(*) FROM rag_jobs WHERE kind = 'delete' AND state IN ('QUEUED', 'RUNNING')"
+        )
+
+    async def _until_ended(self, count: int) -> None:
+        async def there() -> bool:
+            return await self._ended() >= min(count, self.source.count) or not await self.ground.unfinished()
+
+        await until(there, f"{count} documents have ended", LONGEST_SECONDS, poll=0.1)
+
+    async def _messages(self) -> Counter[str]:
+        """What workers told so far: the warnings in their logs, the errors of attempts."""
+        attempts = await self.ground.rows(
+            "SELECT error_code, error_chain FROM rag_job_attempts WHERE error_code IS NOT NULL"
+        )
+        logged = [
+            line
+            for worker in self.workers.members
+            for line in worker.log.read_text("utf-8", "replace").splitlines()
+            if line.startswith("{")
+        ]
+        return Counter([*logged, *(f"{row['error_code']} {' '.join(row['error_chain'])}" for row in attempts)])
+
+    async def _ingest(self, *options: str) -> tuple[int, str]:
+        name = str(self.ground.workspace.workspace_id)
+        return await self._rag("ingest", str(self.source.folder), "-w", name, "--no-wait", *options)
+
+    async def _doctor(self) -> str:
+        """What `rag doctor` says that is wrong, a check a line; "nothing" when all is well."""
+        _, told = await self._rag("doctor", "--json")
+        checks: list[dict[str, Any]] = json.loads(told[told.index("[") : told.rindex("]") + 1])
+        found = [check for check in checks if check["status"] in ("failed", "degraded")]
+        return "\n".join(f"{check['name']}: [{check['code']}] {check['remedy']}" for check in found) or "nothing"
+
+    async def _rag(self, *words: str) -> tuple[int, str]:
+        """Exit code of a command, and what it prints on both streams."""
+        command = [sys.executable, "-m", "agentic_rag_cli", *words]
+        ran = await asyncio.to_thread(programs.run, command, env=self.ground.environment(), cwd=ROOT)
+        return ran.returncode, (ran.stdout + ran.stderr).decode(errors="replace")
+
+    async def _degraded(self) -> str:
+        """The dependencies whose absence an answer tells."""
+        principal = await self.ground.container.server_identity.authenticate(TOKEN)
+        question = Question(self.ground.workspace, f"Which edition of the {corpus.word(0)} gauge was read twice?")
+        run = await self.ground.container.answer.ask(principal, question)
+        return " ".join(one.value for one in run.answer.degraded) or "nothing"
