@@ -1,6 +1,6 @@
 """Whose key a call carries, against a provider on loopback: the organisation's own, the platform's, or none at all."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -79,11 +79,11 @@ class World:
         self.telling: list[BudgetAlerts] = []
         self.access = self.process()
 
-    def process(self) -> TenantModels:
+    def process(self, masters: Mapping[str, bytes] = MASTERS) -> TenantModels:
         """What another process over the same stores has."""
         return TenantModels(
             self.database,
-            EnvelopeVault(MASTERS),
+            EnvelopeVault(masters),
             self.clients,
             lambda: PlatformModels(only(DeterministicEmbedder()), None),
             lambda model, rest: LlmClient(model, self.clock, RandomIds(), self.telemetry, rest=rest),
@@ -298,6 +298,30 @@ async def test_a_new_key_is_used_at_once_here_and_soon_elsewhere(stub: ProviderS
         await (await elsewhere.of(workspace)).for_space(space).embed(["there"])
 
         assert world.authorisations == [f"Bearer {KEY}"] * 2
+
+
+async def test_a_key_that_does_not_open_stops_nothing_that_needs_none(stub: ProviderStub) -> None:
+    local, theirs = DeterministicEmbedder().space, EmbeddingSpace("openai", "text-embedding-3-small", 8)
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.bring(workspace.org_id)
+        world.access = world.process({"one": bytes(31) + b"1"})
+
+        embedders = await world.access.of(workspace)
+        await embedders.for_space(local).embed(["a text"])
+        refused = []
+        for needed in (lambda: embedders.default, lambda: embedders.for_space(theirs)):
+            with pytest.raises(Permanent) as refusal:
+                needed()
+            refused.append(refusal.value.code)
+
+        assert await world.access.client_for(workspace) is None
+        await world.decide(workspace.org_id, ModelChanges(default_model="openai:gpt-5"))
+        with pytest.raises(Permanent) as refusal:
+            await world.access.client_for(workspace)
+
+    assert [*refused, refusal.value.code] == ["PROVIDER_KEY_UNREADABLE"] * 3
+    assert stub.received == []
 
 
 async def test_a_removed_key_is_used_no_more(stub: ProviderStub) -> None:

@@ -34,6 +34,11 @@ from agentic_rag.models.providers.ports import Credentials, KeyVault, ModelMaker
 from agentic_rag.models.providers.provider_keys import Provider, ProviderKey
 from agentic_rag.tenancy.principals import WorkspaceRef
 
+Opened = Mapping[Provider, Credentials | AgenticRagError]
+"""What keys opened to, by provider. The error of one that does not open is raised where the key is needed: nothing else
+of its organisation waits for it, and no other key takes its place.
+"""
+
 FRESH_SECONDS = 5.0
 """Seconds for which another process may still use a key that was replaced or removed."""
 
@@ -56,7 +61,7 @@ class _TenantState:
     settings: ModelSettings
     keys: tuple[tuple[Provider, bytes, str | None], ...]
     resolution: ResolvedModels | AgenticRagError
-    credentials: Mapping[Provider, Credentials]
+    credentials: Opened
     embedders: Embedders | None = None
     llm_client: LlmClient | None = None
 
@@ -126,7 +131,8 @@ class TenantModels:
                 return None
             return platform.with_account(ChatMeter(self._meters, workspace, PLATFORM, own_key=False))
         if known.llm_client is None:
-            model = self._maker.chat(known.credentials[resolution.chat.provider], resolution.chat.model)
+            opened = _require_opened(known.credentials[resolution.chat.provider])
+            model = self._maker.chat(opened, resolution.chat.model)
             known.llm_client = self._advisor(model, CoolDown())
         return known.llm_client.with_account(
             ChatMeter(self._meters, workspace, resolution.chat.provider.value, own_key=True)
@@ -160,13 +166,15 @@ class TenantModels:
             settings = organisation.settings.models.decide(by_default=self._brings_key(org_id))
             return settings, await transaction.providers.keys()
 
-    def _decrypt_keys(self, org_id: UUID, keys: list[ProviderKey]) -> Mapping[Provider, Credentials]:
-        return {
-            key.provider: Credentials(
-                key.provider, self._vault.open(org_id, key.provider.value, key.sealed), key.base_url
-            )
-            for key in keys
-        }
+    def _decrypt_keys(self, org_id: UUID, keys: list[ProviderKey]) -> Opened:
+        return {key.provider: self._decrypt(org_id, key) for key in keys}
+
+    def _decrypt(self, org_id: UUID, key: ProviderKey) -> Credentials | AgenticRagError:
+        try:
+            opened = self._vault.open(org_id, key.provider.value, key.sealed)
+        except AgenticRagError as error:
+            return error
+        return Credentials(key.provider, opened, key.base_url)
 
 
 class TenantEmbedders:
@@ -178,7 +186,7 @@ class TenantEmbedders:
         maker: ModelMaker,
         settings: ModelSettings,
         resolution: ResolvedModels,
-        credentials: Mapping[Provider, Credentials],
+        credentials: Opened,
     ) -> None:
         self._platform = platform
         self._maker = maker
@@ -196,7 +204,9 @@ class TenantEmbedders:
         return self.for_space(EmbeddingSpace(chosen.provider.value, chosen.model, chosen.dimensions))
 
     def for_space(self, space: EmbeddingSpace) -> Embedder:
-        """The embedder of a space. Errors: `MissingProviderKey`, `Permanent` code MODEL_RETIRED, `SpaceMismatch`."""
+        """The embedder of a space. Errors: `MissingProviderKey`, `Permanent` code MODEL_RETIRED, `SpaceMismatch`, that of
+        a key that does not open.
+        """
         if space.is_local:
             return self._platform.for_space(space)
         require_current(space.model)
@@ -207,7 +217,7 @@ class TenantEmbedders:
             return self._platform.for_space(space)
         made = self._made.get(space)
         if made is None:
-            made = self._made[space] = self._make(space, self._credentials[provider])
+            made = self._made[space] = self._make(space, _require_opened(self._credentials[provider]))
         return made
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
@@ -225,6 +235,13 @@ class TenantEmbedders:
         if chosen is not None and (chosen.provider.value, chosen.model) == (space.provider, space.model):
             return KNOWN_DIMENSIONS.get(space.model, chosen.dimensions)
         return KNOWN_DIMENSIONS.get(space.model)
+
+
+def _require_opened(found: Credentials | AgenticRagError) -> Credentials:
+    """Errors: that of a key that does not open."""
+    if isinstance(found, AgenticRagError):
+        raise found
+    return found
 
 
 def _resolution(settings: ModelSettings, keys: list[ProviderKey]) -> ResolvedModels | AgenticRagError:
