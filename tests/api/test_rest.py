@@ -17,7 +17,7 @@ from agentic_rag.tenancy.principals import KeyScope, Principal, Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.rest.documents.source import content_disposition
-from agentic_rag_server.rest.health import REMEMBERED_SECONDS
+from agentic_rag_server.rest.health import RECENT_SECONDS, REMEMBERED_SECONDS
 from tests.api.builders import (
     NOW,
     ORG,
@@ -292,6 +292,28 @@ async def test_figures_are_shown_in_an_outage_of_the_database_to_those_who_were_
 
     assert during == {"prometheus": 200, "revoked": 503, "late": 503, "admin-token": 503}
     assert set(long_after.values()) == {503}
+
+
+async def test_a_key_that_nobody_used_before_the_outage_sees_no_figures_in_it() -> None:
+    """It may have been revoked meanwhile, which is known to the database alone."""
+    tokens = {one: Principal(ORG, one, Role.OPERATOR) for one in ("prometheus", "revoked")}
+    identity, clock = IdentityInAnOutage(tokens), LaterClock()
+    options = ServerOptions(enabled=True, figures_take_a_token=True)
+
+    async def asked(http: Any, *names: str) -> list[int]:
+        asking = [{"authorization": f"Bearer {one}"} for one in names]
+        return [(await http.get("/metrics", headers=headers)).status_code for headers in asking]
+
+    async with client(Container(options=options, identity=identity, clock=clock), token=None) as http:
+        before = await asked(http, "prometheus", "revoked")
+        clock.seconds += RECENT_SECONDS + 1
+        await asked(http, "prometheus")
+        identity.is_away = True
+        during = await asked(http, "revoked", "prometheus")
+        clock.seconds += RECENT_SECONDS + 1
+        later = await asked(http, "revoked", "prometheus")
+
+    assert (before, during, later) == ([200, 200], [503, 200], [503, 200])
 
 
 class SilentIdentity(FakeIdentity):

@@ -33,6 +33,11 @@ REMEMBERED_SECONDS = 3600.0
 when they are looked at.
 """
 
+RECENT_SECONDS = 300.0
+"""How long before the outage, at most, that credential was established: of one that was revoked since, only the store of
+keys knows.
+"""
+
 MOST_REMEMBERED = 16
 
 
@@ -68,6 +73,8 @@ class HealthEndpoints(Endpoint):
         self._readiness: TtlCache[str, Readiness] = TtlCache(self._look, parts.clock, seconds=FRESH_SECONDS, most=1)
         self._readers: dict[bytes, tuple[Principal, float]] = {}
         """Who may see figures, by the digest of their token, and when that was last established."""
+        self._away_since: float | None = None
+        """When the store of keys was first found not to answer."""
 
     @operation(
         "GET",
@@ -138,14 +145,19 @@ class HealthEndpoints(Endpoint):
         try:
             caller = await principal_of(request, self._parts.identity)
         except DependencyUnavailable as error:
-            caller, since = self._readers.get(digest, (None, 0.0))
             # A token of an issuer that is away may have expired.
-            if caller is None or error.dependency != DATABASE_CHECK or now - since > REMEMBERED_SECONDS:
+            if error.dependency != DATABASE_CHECK:
+                raise
+            if self._away_since is None:
+                self._away_since = now
+            caller, since = self._readers.get(digest, (None, 0.0))
+            if caller is None or self._away_since - since > RECENT_SECONDS or now - since > REMEMBERED_SECONDS:
                 raise
             return caller
         except Unauthenticated:
             self._readers.pop(digest, None)
             raise
+        self._away_since = None
         self._readers.pop(digest, None)
         if can_perform(caller, Action.SEE_FIGURES):
             self._readers[digest] = caller, now

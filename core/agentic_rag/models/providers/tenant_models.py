@@ -204,8 +204,8 @@ class TenantEmbedders:
         return self.for_space(EmbeddingSpace(chosen.provider.value, chosen.model, chosen.dimensions))
 
     def for_space(self, space: EmbeddingSpace) -> Embedder:
-        """The embedder of a space. Errors: `MissingProviderKey`, `Permanent` code MODEL_RETIRED, `SpaceMismatch`, that of
-        a key that does not open.
+        """The embedder of a space. Errors: `MissingProviderKey`, `Permanent` code MODEL_RETIRED, `SpaceMismatch`, and
+        that of a key that does not open.
         """
         if space.is_local:
             return self._platform.for_space(space)
