@@ -346,21 +346,28 @@ async def test_an_address_that_names_a_workspace_narrows_every_tool_to_it() -> N
     assert fetched["id"] == document_id(1)
 
 
-def _post(container: Container, **headers: str) -> Any:
+def _post(container: Container, method: str = "tools/list", **headers: str) -> Any:
     http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=build_app(container, SCHEMA)), base_url=SITE)
     meta = {
         "io.modelcontextprotocol/protocolVersion": headers.get("mcp-protocol-version", "2026-07-28"),
         "io.modelcontextprotocol/clientCapabilities": {},
     }
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}}
     sent = {
         "accept": "application/json, text/event-stream",
         "authorization": "Bearer viewer-token",
         "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "tools/list",
+        "mcp-method": method,
         **headers,
     }
     return http.post("/mcp", json=body, headers=sent)
+
+
+async def test_nothing_is_served_but_tools_and_resources() -> None:
+    """Each of them has a rule, which the matrix of rights asks; prompts, logging and the like would need ones too."""
+    served = (await _post(McpContainer(), "server/discover")).json()["result"]["capabilities"]
+
+    assert served.keys() == {"tools", "resources"}
 
 
 async def test_without_a_token_the_refusal_says_where_tokens_come_from() -> None:

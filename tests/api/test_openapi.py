@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.upload import UploadOptions
@@ -73,18 +73,41 @@ async def test_the_document_is_served_without_a_token() -> None:
     assert response.json()["openapi"] == "3.1.0"
 
 
+TAKES_NO_TOKEN = {
+    "healthz", "readyz", "metrics", "openapi", "getResourceMetadata", "getMcpResourceMetadata",
+}  # fmt: skip
+"""`readyz` and `metrics` take one in production."""
+
+OF_NO_OPERATION = {
+    ("/graphql", None),
+    ("/mcp", "POST"),
+    ("/", "GET"),
+    ("/console", "GET"),
+    ("/console/{version}/{name:path}", "GET"),
+    ("/console/sample", "GET"),
+    ("/console/sample/{name}", "GET"),
+    ("/console/sign-in", "POST"),
+}
+"""GraphQL and MCP, whose fields and tools have rules of their own; pages for people, the sample that anybody may have,
+and the exchange of a code for a token.
+"""
+
+
 def test_every_route_and_method_that_is_served_is_described() -> None:
-    """Beside GraphQL, MCP and the pages for people, which are no operations of the REST API."""
     described = {(path, method.upper()) for path, item in served()["paths"].items() for method in item}
     routes = [route for route in build_app(Container()).routes if isinstance(route, Route)]
-    reachable = {
-        (route.path, method)
-        for route in routes
-        if route.path not in ("/graphql", "/mcp", "/") and not route.path.startswith("/console")
-        for method in (route.methods or ()) - {"HEAD"}
-    }
+    reachable = {(route.path, method) for route in routes for method in (route.methods or {None}) - {"HEAD"}}
 
-    assert described == reachable
+    assert reachable == described | OF_NO_OPERATION
+
+
+def test_every_other_operation_asks_for_a_token() -> None:
+    parts: Any = Container()
+    sockets = [one for one in build_app(parts).routes if not isinstance(one, Route)]
+
+    assert {one.name for one in operations(parts) if one.rule is None} == TAKES_NO_TOKEN
+    assert [one.path for one in sockets if isinstance(one, WebSocketRoute)] == ["/graphql"]
+    assert len(sockets) == 1
 
 
 def test_every_reference_leads_to_a_valid_schema() -> None:

@@ -34,8 +34,8 @@ when they are looked at.
 """
 
 RECENT_SECONDS = 300.0
-"""How long before the outage, at most, that credential was established: of one that was revoked since, only the store of
-keys knows.
+"""How long before the outage, at most, that credential was established: of one that was revoked since, only the store
+of keys knows.
 """
 
 MOST_REMEMBERED = 16
