@@ -174,9 +174,7 @@ async def pace(world: World) -> list[Row]:
         at_most("retrieval p50 without the graph over floor3", graph.off / one, 1.0),
         at_most("retrieval p50 by default over floor3", graph.on / one, 2.5),
         at_least(f"retrieval at {CLIENTS} clients over floor3's, questions/s", rate_of_ours / floor_rate, 0.35),
-        # A count, but not yet for `make test` to judge: tests/integration/postgres/test_statements_of_an_answer.py
-        # holds what it is today.
-        at_most("statements of an uncached answer", median(waited), 4, ""),
+        at_most("statements of an uncached answer", median(waited), 4, "", timed=False),
     ]
 
 

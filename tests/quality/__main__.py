@@ -57,7 +57,7 @@ from tests.quality.sets import (
     ingested,
     questions_of,
 )
-from tests.quality.verifier import VERIFIER, verifier_rows
+from tests.quality.verifier import VERIFIER, sources, verifier_rows
 
 RECALL = {"musique": (72, 82), "hotpotqa": (97, 98), "hotpotqa-dev100": (96, 98)}
 IN_THE_POOL = {"musique": 72, "hotpotqa": 94, "hotpotqa-dev100": 94}
@@ -156,7 +156,7 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
         if READINGS in wanted:
             rows += [must(row) for row in await readings_rows(system, settings)]
         if VERIFIER in wanted:
-            rows += verifier_rows()
+            rows += verifier_rows(sources())
         if RULES in wanted:
             rows += [must(row) for row in await rule_rows(system, settings)]
         if ENGLISH_RULES in wanted:
