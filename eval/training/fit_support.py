@@ -97,6 +97,11 @@ def train_support(sets: Sequence[SupportSet], in_force: Sequence[float]) -> Trai
     )
 
 
+def fit_weights(sets: Sequence[SupportSet]) -> Floats:
+    """The weights that these sets give, in the order of `AnswerabilityFeatures`. Errors: as of `train_support`."""
+    return _fit([_halves(one) for one in sets])
+
+
 def separation(answerable: Floats, others: Floats, weights: Floats) -> Separation:
     """Of the scores that the weights give the rows of signs."""
     high, low = answerable @ weights, others @ weights

@@ -6,7 +6,6 @@ the product itself, it lies.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +15,11 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_eval.metrics import Score, score
 from agentic_rag_eval.records import AskRecord, CitedSpan, EvalDocument, EvalQuestion
+from agentic_rag_eval.support_calibration import AskedSupport
 from tests.bench.reports import Row
 from tests.plants import Patch, nothing
 from tests.quality import (
@@ -53,11 +54,24 @@ class Lie:
     lying: Callable[[], Sequence[Row]]
 
 
+def of_support(value: float, *, abstained: bool = False) -> AskedSupport:
+    """Of a question whose best passage scores as high, and of which nothing else is known."""
+    signs = tuple(value if name == "best" else 0.0 for name in AnswerabilityFeatures.__dataclass_fields__)
+    return AskedSupport(value, value > 0.5, signs, abstained)
+
+
+HIGH, LOW = [of_support(0.9)] * MANY, [of_support(0.1, abstained=True)] * MANY
+UNHELD = [replace(of_support(0.9), answerable=False, abstained=True)] * MANY
+"""Not answerable, and supported all the same."""
+ANSWERED = [replace(one, abstained=False) for one in LOW]
+ABOVE = [replace(of_support(1.0), answerable=True)] * MANY
+
+
 def supports(**changes: Any) -> Sequence[Row]:
-    """Rows on abstention of two sets that are told apart perfectly, but for the changes."""
-    low, high = [0.1] * MANY, [0.9] * MANY
-    held = abstention.Supports("pubmedqa", high, low, low, [], 0.2, [True] * MANY, [True] * MANY, high)
-    return abstention.abstention_rows([replace(held, **changes), replace(held, name=abstention.HALF_ANSWERABLE)])
+    """Rows on abstention of sets that are told apart perfectly, but for the changes to one of them."""
+    held = abstention.Supports("pubmedqa", HIGH, LOW, LOW, [], HIGH)
+    others = [replace(held, name=name) for name in (abstention.HALF_ANSWERABLE, "musique")]
+    return abstention.abstention_rows([replace(held, **changes), *others])
 
 
 def asked(outcome: str, answer: str, count: int = MANY) -> list[Score]:
@@ -196,26 +210,26 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
     ),
     "abstention._removed": (
         Lie("what is gone is supported as what is there", "abstained without their documents", supports,
-            lambda: supports(removed=[0.9] * MANY)),
+            lambda: supports(removed=UNHELD)),
     ),
     "abstention.abstention_rows": (
         Lie("what nobody answers is supported", "own unanswerable questions", supports,
-            lambda: supports(unanswerable=[0.9] * MANY)),
+            lambda: supports(unanswerable=UNHELD)),
     ),
     "abstention._by_default": (
         Lie("nothing is abstained on", "without its documents, nothing set", supports,
-            lambda: supports(removed_by_default=[False] * MANY)),
+            lambda: supports(removed=ANSWERED)),
         Lie("nothing is abstained on", "unanswerable questions, nothing set", supports,
-            lambda: supports(unanswerable_by_default=[False] * MANY)),
+            lambda: supports(unanswerable=ANSWERED)),
     ),
     "abstention._alike": (
         Lie("made questions are much harder than people's", "supports of made questions", supports,
-            lambda: supports(own=[0.4] * MANY)),
+            lambda: supports(own=[of_support(0.4)] * MANY)),
     ),
     "abstention._calibrated": (
         Lie("the threshold lies above all", "calibrated on its corpus", supports,
-            lambda: supports(own_threshold=math.inf)),
-        Lie("the threshold lies above all", "all sets", supports, lambda: supports(own_threshold=math.inf)),
+            lambda: supports(own=ABOVE)),
+        Lie("the threshold lies above all", "all sets", supports, lambda: supports(own=ABOVE)),
     ),
     "natural.natural_rows": (
         Lie("answers are partly right", "right and complete", lambda: judged("GROUNDED", natural.Verdict.RIGHT),

@@ -1,4 +1,8 @@
-"""How often questions are abstained on that the corpus answers, and that it does not answer."""
+"""How often questions are abstained on that the corpus answers, and that it does not answer.
+
+What is judged at a line is judged by questions that neither the line nor the weights of the support have seen: the
+supports of a set are those that weights give which were fitted on the other sets of the run.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+import numpy as np
+from eval.training.fit_support import Floats, SupportSet, fit_weights, sigmoid
+
 from agentic_rag_cli.commands.evaluation.calibrate import made_set, supports
 from agentic_rag_cli.in_process import System
 from agentic_rag_eval.calibration_job import MOST_READ
@@ -15,6 +22,7 @@ from agentic_rag_eval.metrics import normalise
 from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
 from agentic_rag_eval.support_calibration import (
+    AskedSupport,
     binomial_interval,
     calibrate,
     chance_of_at_least,
@@ -37,24 +45,57 @@ REMOVED_BY_DEFAULT = {"clapnq": 75.0, "pubmedqa": 75.0, "hotpotqa": 65.0, "hotpo
 UNANSWERABLE = 50.0
 
 
+FEWEST_OTHERS = 2
+"""Families of sets that weights are fitted on to judge another."""
+SEEN = ", by weights that saw it"
+
+
 @dataclass(frozen=True, slots=True)
 class Supports:
     """The supports of one set's questions, by what the corpus held for them."""
 
     name: str
-    answered: list[float]
-    removed: list[float]
+    answered: list[AskedSupport]
+    removed: list[AskedSupport]
     """Asked without any of their documents."""
-    unanswerable: list[float]
-    answer_removed: list[float]
+    unanswerable: list[AskedSupport]
+    answer_removed: list[AskedSupport]
     """Asked without the one document that holds the answer, of several."""
-    own_threshold: float
-    """Calibrated on questions made from the corpus alone."""
-    removed_by_default: list[bool]
-    """Which of `removed` end as an abstention with nothing set."""
-    unanswerable_by_default: list[bool]
-    own: list[float]
+    own: list[AskedSupport]
     """Of the questions made from the corpus."""
+
+    @property
+    def own_threshold(self) -> float:
+        """Calibrated on questions made from the corpus alone."""
+        return calibrate(self.own, ERROR / EASIER).threshold
+
+    @property
+    def family(self) -> str:
+        """Sets of one family are parts of one collection: weights that saw one have seen the other."""
+        return self.name.partition("-")[0]
+
+    def scored(self, weights: Floats) -> Supports:
+        """The same with the supports that these weights give."""
+
+        def by_weights(asked: Sequence[AskedSupport]) -> list[AskedSupport]:
+            return [replace(one, support=float(sigmoid(np.array(one.signs) @ weights))) for one in asked]
+
+        return Supports(
+            self.name,
+            by_weights(self.answered),
+            by_weights(self.removed),
+            by_weights(self.unanswerable),
+            by_weights(self.answer_removed),
+            by_weights(self.own),
+        )
+
+
+def weights_without(sets: Sequence[Supports], family: str) -> Floats | None:
+    """Fitted on the sets of other families; None where there are too few."""
+    others = [one for one in sets if one.family != family and one.answered and (one.removed or one.unanswerable)]
+    if len({one.family for one in others}) < FEWEST_OTHERS:
+        return None
+    return fit_weights([SupportSet(one.name, (*one.answered, *one.removed, *one.unanswerable)) for one in others])
 
 
 async def supports_of(system: System, given: QuestionSet) -> Supports:
@@ -65,23 +106,12 @@ async def supports_of(system: System, given: QuestionSet) -> Supports:
     made = made_set(passages, OWN_QUESTIONS, 1)
     own = await supports(system, given.workspace, [one for one in made if one.kind == KNOWN_ITEM])
 
-    async def found(questions: Sequence[EvalQuestion]) -> list[float]:
-        return [one.support for one in await supports(system, given.workspace, questions)]
-
-    removed = await supports(system, given.workspace, [replace(one, without=one.gold_ids) for one in with_gold])
-    unanswerable = await supports(system, given.workspace, others)
     hops = _without_answer(with_gold, documents_of(given.name)) if given.name in MULTI_HOP else []
-    return Supports(
-        given.name,
-        await found(with_gold),
-        [one.support for one in removed],
-        [one.support for one in unanswerable],
-        await found(hops),
-        calibrate(own, ERROR / EASIER).threshold,
-        [one.abstained for one in removed],
-        [one.abstained for one in unanswerable],
-        [one.support for one in own],
-    )
+    without = [replace(one, without=one.gold_ids) for one in with_gold]
+    removed = await supports(system, given.workspace, without)
+    unanswerable = await supports(system, given.workspace, others)
+    answered = await supports(system, given.workspace, with_gold)
+    return Supports(given.name, answered, removed, unanswerable, await supports(system, given.workspace, hops), own)
 
 
 def _without_answer(questions: Sequence[EvalQuestion], documents: Sequence[EvalDocument]) -> list[EvalQuestion]:
@@ -95,44 +125,56 @@ def _without_answer(questions: Sequence[EvalQuestion], documents: Sequence[EvalD
 
 
 def abstention_rows(sets: Sequence[Supports]) -> list[Row]:
-    """The rows of the sets that were asked."""
-    rows = [row for names, must in REMOVED.items() if (row := _removed(sets, names, must)) is not None]
-    for one in sets:
+    """The rows of the sets that were asked. Where too few other sets were, what is judged at a line is only told."""
+    weights = {one.family: weights_without(sets, one.family) for one in sets}
+    judged = [one if (by := weights[one.family]) is None else one.scored(by) for one in sets]
+    rows = [row for names, must in REMOVED.items() if (row := _removed(judged, names, must)) is not None]
+    for one in judged:
         if one.unanswerable:
-            caught = below_users_line(one.answered, one.unanswerable)
+            caught = below_users_line(values(one.answered), values(one.unanswerable))
             name = f"{one.name}: abstained on its own unanswerable questions"
             rows.append(Row(name, _share(caught), f"≥ {UNANSWERABLE:g}", 100 * fmean(caught) >= UNANSWERABLE))
         if one.answer_removed:
-            caught = below_users_line(one.answered, one.answer_removed)
+            caught = below_users_line(values(one.answered), values(one.answer_removed))
             rows.append(Row(f"{one.name}: abstained without the answer's passage", _share(caught), "reported", ok=True))
-        caught = below_users_line(one.answered, one.answered)
+        caught = below_users_line(values(one.answered), values(one.answered))
         rows.append(Row(f"{one.name}: abstained though answerable, at that line", _share(caught), "reported", ok=True))
-        rows += [*_by_default(one), _alike(one)]
-    return [*rows, *_calibrated(sets)]
+    rows += _calibrated(judged)
+    told = [_only_told(row) for row in rows] if any(one is None for one in weights.values()) else rows
+    for one in sets:
+        told += [*_by_default(one), _alike(one)]
+    return told
+
+
+def values(asked: Sequence[AskedSupport]) -> list[float]:
+    return [one.support for one in asked]
+
+
+def _only_told(row: Row) -> Row:
+    return replace(row, name=f"{row.name}{SEEN}", must="reported", ok=True)
 
 
 def _by_default(one: Supports) -> list[Row]:
     """The same with nothing set, by outcome."""
     rows: list[Row] = []
-    if one.removed_by_default:
+    if one.removed:
         name = f"{one.name}: abstained without its documents, nothing set"
-        caught = [float(abstained) for abstained in one.removed_by_default]
+        caught = [float(asked.abstained) for asked in one.removed]
         must = REMOVED_BY_DEFAULT.get(one.name)
         rows.append(share(name, caught) if must is None else at_least(name, caught, must))
-    if one.unanswerable_by_default:
+    if one.unanswerable:
         name = f"{one.name}: abstained on its own unanswerable questions, nothing set"
-        rows.append(at_least(name, [float(abstained) for abstained in one.unanswerable_by_default], UNANSWERABLE))
+        rows.append(at_least(name, [float(asked.abstained) for asked in one.unanswerable], UNANSWERABLE))
     return rows
 
 
 def _alike(one: Supports) -> Row:
     """How far the supports of made questions lie from those of people's (Kolmogorov–Smirnov)."""
-    places = sorted({*one.own, *one.answered})
-    shares = [
-        [bisect_right(sorted(values), place) / len(values) for place in places] for values in (one.own, one.answered)
-    ]
+    own, answered = sorted(values(one.own)), sorted(values(one.answered))
+    places = sorted({*own, *answered})
+    shares = [[bisect_right(found, place) / len(found) for place in places] for found in (own, answered)]
     apart = max(abs(made - asked) for made, asked in zip(*shares, strict=True))
-    shown = f"{apart:.2f}; 5 % quantiles {_line(one.own):.2f} and {_line(one.answered):.2f}"
+    shown = f"{apart:.2f}; 5 % quantiles {_line(own):.2f} and {_line(answered):.2f}"
     name = f"{one.name}: distance of the supports of made questions and of people's"
     return Row(name, shown, f"≤ {MOST_APART:g}", apart <= MOST_APART)
 
@@ -155,7 +197,7 @@ def _removed(sets: Sequence[Supports], names: Sequence[str], must: float) -> Row
     chosen = [one for one in sets if one.name in names]
     if len(chosen) < len(names):
         return None
-    caught = [hit for one in chosen for hit in below_users_line(one.answered, one.removed)]
+    caught = [hit for one in chosen for hit in below_users_line(values(one.answered), values(one.removed))]
     name = f"{', '.join(names)}: abstained without their documents"
     return Row(name, _share(caught), f"≥ {must:g}", 100 * fmean(caught) >= must)
 
@@ -164,11 +206,12 @@ def _calibrated(sets: Sequence[Supports]) -> list[Row]:
     rows: list[Row] = []
     wrongly = asked = 0
     for one in sets:
-        hits = sum(support < one.own_threshold for support in one.answered)
+        line = one.own_threshold
+        hits = sum(support < line for support in values(one.answered))
         wrongly, asked = wrongly + hits, asked + len(one.answered)
         ok = chance_of_at_least(hits, len(one.answered), ERROR) >= SIGNIFICANCE
-        caught = fmean(support < one.own_threshold for support in one.removed)
-        shown = f"{_exact(hits, len(one.answered))} at {one.own_threshold:.2f}; without documents {100 * caught:.0f}"
+        caught = fmean(support < line for support in values(one.removed))
+        shown = f"{_exact(hits, len(one.answered))} at {line:.2f}; without documents {100 * caught:.0f}"
         name = f"{one.name}: abstained though answerable, calibrated on its corpus"
         rows.append(Row(name, shown, f"≤ {100 * ERROR:g}, exact", ok))
     if sets:
