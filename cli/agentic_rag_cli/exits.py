@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import errno
+import re
 
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.kernel.errors import (
@@ -45,10 +47,28 @@ _EXIT_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
 """The first match counts, so specific errors come before general ones."""
 
 
-def full_disk(error: OSError) -> AgenticRagError | None:
-    """The product's error for a disk without room, whoever met it first; None for any other."""
+_PATHS = (
+    errno.EACCES,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+)
+"""Where a file that was named is not what it was named for."""
+
+
+def error_of_system(error: OSError) -> AgenticRagError | None:
+    """The product's error for a disk without room or a file that cannot be used, whoever met it first; None for any
+    other.
+    """
     if not is_disk_full(error):
-        return None
+        if error.filename is None or error.errno not in _PATHS:
+            return None
+        told = f"{error.filename} cannot be used: {error.strerror}. Check the path and the rights on it."
+        return InvalidInput(told, code="PATH_UNUSABLE")
     place = f" of {error.filename}" if error.filename else ""
     return DependencyUnavailable(
         f"The disk{place} is full ({error.strerror}): free some space, then try again. `rag doctor` looks at it.",
@@ -62,9 +82,29 @@ def exit_code_for(error: AgenticRagError | EmbeddedServerError) -> ExitCode:
     return next(code for kind, code in _EXIT_CODES if isinstance(error, kind))
 
 
+_LISTS = {
+    "API_KEY_NOT_FOUND": "rag key list",
+    "DOCUMENT_NOT_FOUND": "rag doc list",
+    "JOB_NOT_FOUND": "rag job list",
+    "RUN_NOT_FOUND": "rag run list",
+    "SAVED_QUESTION_NOT_FOUND": "rag saved list",
+    "SNAPSHOT_NOT_FOUND": "rag snapshot list",
+    "TEMPLATE_NOT_FOUND": "rag template list",
+    "THREAD_NOT_FOUND": "rag thread list",
+    "WORKSPACE_NOT_FOUND": "rag workspace list",
+}
+"""The command that shows what is there, where the message names none."""
+
+_ENDLESS = re.compile(r"\S{200,}")
+"""What was typed stands in messages, whatever its length."""
+
+
 def error_line(error: AgenticRagError | EmbeddedServerError) -> str:
     """An error as text: its stable code, its remedy, and the message of the server that refused."""
-    return f"error [{error.code}]: {error.message}{_reason_suffix(error)}"
+    message = _ENDLESS.sub(lambda found: f"{found[0][:100]}…", f"{error.message}{_reason_suffix(error)}")
+    command = _LISTS.get(error.code, "")
+    helps = f" `{command}` shows what there is." if command and "`rag " not in message else ""
+    return f"error [{error.code}]: {message}{helps}"
 
 
 def _reason_suffix(error: AgenticRagError | EmbeddedServerError) -> str:

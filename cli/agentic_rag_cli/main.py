@@ -14,14 +14,14 @@ from agentic_rag import __version__
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_cli.commands_by_name import CommandsByName
-from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, exit_code_for, full_disk
+from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, error_of_system, exit_code_for
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import wiring_of
 
 
 class ProductGroup(TyperGroup):
-    """Prints a product error, or a full disk, in one line and exits with its code. Any other exception is a bug and
-    shows its traceback.
+    """Prints a product error, a full disk, or a file that cannot be used, in one line and exits with its code. Any
+    other exception is a bug and shows its traceback.
     """
 
     def __init__(self, **given: Any) -> None:
@@ -39,9 +39,9 @@ class ProductGroup(TyperGroup):
         except PRODUCT_ERRORS as error:
             raise _end(error) from error
         except OSError as error:
-            if (full := full_disk(error)) is None:
+            if (told := error_of_system(error)) is None:
                 raise
-            raise _end(full) from error
+            raise _end(told) from error
         except KeyboardInterrupt as interrupt:
             terminal.note("interrupted")
             raise typer.Exit(ExitCode.INTERRUPTED) from interrupt

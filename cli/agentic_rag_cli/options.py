@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -79,11 +80,22 @@ AsOfOption = Annotated[
 ]
 SinceOption = Annotated[str | None, typer.Option("--since", metavar="INSTANT", help="From then on (ISO 8601).")]
 
+
+def read_folder(text: str) -> Path:
+    """A folder that was named. An empty name is none: a variable that is not set would be the working directory."""
+    if not text.strip():
+        raise typer.BadParameter("the name is empty; `.` is this folder")
+    return Path(text)
+
+
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
 
 WithParentOption = Annotated[
     bool, typer.Option("--with-parent", hidden=True, help="Stop when standard input closes (used by `rag up`).")
 ]
+
+_LAST_VERSION = 2**31 - 1
+"""The largest whole number of GraphQL."""
 
 
 def metadata_of(
@@ -152,7 +164,7 @@ def as_of_input(text: str | None) -> dict[str, object]:
     """`asOf` or `asOfTime` of a request. Errors: `InvalidInput`."""
     if text is None:
         return {}
-    if text.isascii() and text.isdecimal():
+    if text.isascii() and text.isdecimal() and len(text) <= len(str(_LAST_VERSION)) and int(text) <= _LAST_VERSION:
         return {"asOf": int(text)}
     try:
         instant = datetime.fromisoformat(text)

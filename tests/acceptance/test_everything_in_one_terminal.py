@@ -94,11 +94,18 @@ def up(environ: dict[str, str], printed: list[str]) -> Iterator[tuple[subprocess
 
 # SIGINT ends it below.
 @pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
-def test_up_leaves_no_process_behind(up: tuple[subprocess.Popen[str], dict[str, int]], number: signal.Signals) -> None:
+def test_up_leaves_no_process_behind_and_a_doctor_tells_whether_it_was_killed(
+    up: tuple[subprocess.Popen[str], dict[str, int]], environ: dict[str, str], number: signal.Signals
+) -> None:
     process, children = up
     assert set(children) == {"serve", "worker"}
 
     end(process, children, number)
+
+    looking = start(environ, "doctor", "--json")
+    told = {check["name"]: check["code"] for check in json.loads(looking.communicate(timeout=60)[0])}
+    was_killed = number is signal.SIGKILL
+    assert (looking.returncode, told["up"]) == ((4, "UP_KILLED") if was_killed else (0, None))
 
 
 def end(process: subprocess.Popen[str], children: dict[str, int], number: signal.Signals) -> None:

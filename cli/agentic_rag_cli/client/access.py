@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from pathlib import Path
 
 from agentic_rag.embedded.state import FileLock, create_private, usable_home
 from agentic_rag.kernel.errors import Unauthenticated
@@ -30,8 +31,19 @@ def running_server(settings: Settings) -> str:
     database or an organisation, since that server may serve others.
     """
     home = settings.stores.state_home
-    if settings.stores.database_url or settings.tenant or not FileLock.has_holder(home / UP_LOCK):
+    if settings.stores.database_url or settings.tenant or not up_runs(home):
         return ""
+    return server_file(home)
+
+
+def up_runs(home: Path) -> bool:
+    """Whether a `rag up` holds this home. Errors: `EmbeddedServerError`, where it is another user's."""
+    with usable_home(home):
+        return FileLock.has_holder(home / UP_LOCK)
+
+
+def server_file(home: Path) -> str:
+    """The address that the `rag up` of this home wrote down; one that was stopped took it away."""
     try:
         return (home / SERVER_FILE).read_text(encoding="utf-8").strip()
     except OSError:

@@ -29,7 +29,8 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_works
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.estimate_queries import ESTIMATE_UPLOAD
 from agentic_rag_cli.client.event_lines import read_events
-from agentic_rag_cli.client.ids import choose_workspace, node_id, require_id, workspaces_in
+from agentic_rag_cli.client.ids import choose_workspace, node_id, require_address, require_id, workspaces_in
+from agentic_rag_cli.output.waiting import told_to_wait
 
 if TYPE_CHECKING:
     import httpx2
@@ -70,6 +71,9 @@ _EVENTS = "text/event-stream"
 _SILENCE_SECONDS = 40.0
 """Without a sign of life on a stream, which comes every ten seconds."""
 
+_TOO_LARGE = "non 32-bit signed integer"
+"""What a server says of an option without an upper bound."""
+
 _PREFLIGHT = {"GraphQL-Require-Preflight": "1"}
 
 
@@ -86,7 +90,7 @@ class GraphQLClient:
     ) -> None:
         import httpx2
 
-        self.base_url = base_url.rstrip("/").removesuffix("/graphql")
+        self.base_url = require_address(base_url).rstrip("/").removesuffix("/graphql")
         self._http = httpx2.AsyncClient(
             base_url=self.base_url,
             headers={"Authorization": f"Bearer {token}", "Accept": "application/graphql-response+json"},
@@ -241,7 +245,8 @@ class GraphQLClient:
     async def _send(self, request: Mapping[str, Any]) -> httpx2.Response:
         """The server's response, whatever its status."""
         with self._transport_errors():
-            return await self._http.post("/graphql", **request)
+            async with told_to_wait(f"{self.base_url} has not answered yet"):
+                return await self._http.post("/graphql", **request)
 
     @contextmanager
     def _transport_errors(self) -> Generator[None]:
@@ -251,7 +256,9 @@ class GraphQLClient:
             yield
         except httpx2.TimeoutException as error:
             raise DependencyUnavailable(
-                f"{self.base_url} did not answer in time.", dependency="server", code="SERVER_TIMEOUT"
+                f"{self.base_url} did not answer in time: `rag doctor` on its machine says why.",
+                dependency="server",
+                code="SERVER_TIMEOUT",
             ) from error
         except (httpx2.TransportError, httpx2.InvalidURL) as error:
             raise DependencyUnavailable(
@@ -309,6 +316,8 @@ def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagErro
         return Retryable(message, code=code, retry_after_seconds=float(extensions["retryAfterSeconds"]))
     if code == "INTERNAL" and "traceId" in extensions:
         return AgenticRagError(f"{message} (trace {extensions['traceId']})", code=code)
+    if code == "GRAPHQL_INVALID" and _TOO_LARGE in message:
+        return InvalidInput("A number that was given is larger than 2,147,483,647.", code="OPTION_OUT_OF_RANGE")
     if code == "GRAPHQL_INVALID":
         # Every document of this program fits the schema of its own version.
         message = f"{message} The server is of another version than this program: use the program of its version."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypeVar
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
@@ -12,14 +13,46 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 T = TypeVar("T")
 
 
+LISTS: Mapping[NodeKind, str] = {
+    NodeKind.API_KEY: "rag key list",
+    NodeKind.DOCUMENT: "rag doc list",
+    NodeKind.CHUNK: "rag doc chunks DOCUMENT",
+    NodeKind.RUN: "rag run list",
+    NodeKind.THREAD: "rag thread list",
+    NodeKind.JOB: "rag job list",
+    NodeKind.SAVED: "rag saved list",
+    NodeKind.SNAPSHOT: "rag snapshot list",
+    NodeKind.SOURCE: "rag source list",
+}
+"""The command that lists the ids of a kind."""
+
+
 def require_id(text: str, kind: NodeKind) -> UUID:
     """The id in `text`. Errors: `InvalidInput` code INVALID_ID."""
     found = id_in(text, kind)
     if found is None:
+        shown = f"`{LISTS[kind]}`" if kind in LISTS else "the list"
         raise InvalidInput(
-            f"{text!r} is not the id of a {kind.name.lower()}: copy one from the list.", code="INVALID_ID"
+            f"{text!r} is not the id of a {kind.name.lower()}: copy one from {shown}.", code="INVALID_ID"
         )
     return found
+
+
+def require_address(text: str) -> str:
+    """The address of a server. Errors: `InvalidInput` code URL_INVALID."""
+    try:
+        parts = urlsplit(text)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and text.isprintable()
+        parts.port  # noqa: B018 - raises for one that is none
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise InvalidInput(
+            f"{text!r} is no address of a server: --url and AGENTIC_RAG_URL take one such as http://127.0.0.1:8080.",
+            path=("url",),
+            code="URL_INVALID",
+        )
+    return text
 
 
 def id_in(text: str, kind: NodeKind) -> UUID | None:
@@ -56,7 +89,10 @@ def choose_workspace(names: Mapping[T, str], name: str | None, meant: Collection
         )
     shown = ", ".join(sorted(names.values()))
     if name is not None:
-        raise NotFound(f"There is no workspace {name!r}. There are: {shown}.", code="WORKSPACE_NOT_FOUND")
+        raise NotFound(
+            f"There is no workspace {name!r}: `rag workspace create NAME` makes one. There are: {shown}.",
+            code="WORKSPACE_NOT_FOUND",
+        )
     if len(names) > 1:
         raise InvalidInput(f"Say which workspace with --workspace; there are: {shown}.", code="WORKSPACE_AMBIGUOUS")
     return next(iter(names))

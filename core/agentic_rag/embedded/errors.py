@@ -19,9 +19,13 @@ class EmbeddedServerError(Exception):
 
 
 def start_failure(finding: str) -> EmbeddedServerError:
-    """The error for a server that did not start, by what it said."""
-    if any(phrase in finding for phrase in _DISK_FULL):
-        return storage_full(finding)
+    """The error for a server that did not start, by what it said. Of a full disk only that is told: what else a
+    database fears of its data while it cannot write is not so.
+    """
+    first, *log = finding.splitlines()
+    full = [line for line in (first, *log) if any(phrase in line for phrase in _DISK_FULL)]
+    if full:
+        return storage_full("\n".join(dict.fromkeys((first, full[-1]))))
     return EmbeddedServerError("EMBEDDED_START_FAILED", finding)
 
 

@@ -23,9 +23,10 @@ from agentic_rag import bootstrap
 from agentic_rag.settings import Settings
 from agentic_rag_cli.commands.operations import check, doctor, system_check
 from agentic_rag_cli.commands.operations.check import Check, attempt, ok
-from agentic_rag_cli.commands.operations.doctor import check_port, check_postgres
+from agentic_rag_cli.commands.operations.doctor import check_postgres
 from agentic_rag_cli.commands.operations.store_writes import check_home
 from agentic_rag_cli.commands.operations.system_check import check_system
+from agentic_rag_cli.commands.operations.up_check import check_port
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import Wiring
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import json
 import os
 import re
 from pathlib import Path
 
+import httpx2
 import pytest
 from tests.unit.cli.product import Product, Terminal
 
-from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.errors import EmbeddedServerError, start_failure
 from agentic_rag.kernel import errors
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured
 from agentic_rag.settings import SettingsInvalid
 from agentic_rag_cli.exits import ExitCode, exit_code_for
+from agentic_rag_cli.output import waiting
 
 CASES: list[tuple[AgenticRagError | EmbeddedServerError, ExitCode]] = [
     (errors.InvalidInput("x"), ExitCode.USAGE),
@@ -60,6 +64,22 @@ def test_a_fault_of_the_system_that_is_no_full_disk_is_not_hidden(tmp_path: Path
     assert isinstance(shown.exception, OSError)
 
 
+def test_a_path_that_the_system_refuses_is_an_error_of_the_one_who_named_it() -> None:
+    named = OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), "x" * 20_000)
+
+    shown = Terminal(Product(error=named)).rag("ingest", "docs")
+
+    assert (shown.exit_code, shown.stderr.startswith("error [PATH_UNUSABLE]: x")) == (2, True), shown.stderr
+
+
+@pytest.mark.parametrize("arguments", [("ingest", ""), ("ingest", "--source", ""), ("demo", "--source", " ")])
+def test_a_folder_without_a_name_is_not_the_working_directory(arguments: tuple[str, ...]) -> None:
+    shown = Terminal().rag(*arguments)
+
+    assert shown.exit_code == 2
+    assert "the name is empty" in shown.stderr
+
+
 def test_what_the_server_said_is_told_once() -> None:
     refused = OSError("All connection attempts failed")
     down = DependencyUnavailable(f"No server answers ({refused}).", dependency="server")
@@ -68,6 +88,69 @@ def test_what_the_server_said_is_told_once() -> None:
     shown = Terminal(Product(error=down)).rag("workspace", "list")
 
     assert shown.stderr == "error [DEPENDENCY_UNAVAILABLE]: No server answers (All connection attempts failed).\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "command"),
+    [
+        ("THREAD_NOT_FOUND", "There is no such thread.", "rag thread list"),
+        ("RUN_NOT_FOUND", "There is no such run.", "rag run list"),
+        ("WORKSPACE_NOT_FOUND", "There is no such workspace.", "rag workspace list"),
+        ("DOCUMENT_NOT_FOUND", "Nothing; `rag doc list` shows them.", "rag doc list"),
+    ],
+)
+def test_what_is_not_there_names_the_command_that_shows_what_is(code: str, message: str, command: str) -> None:
+    shown = Terminal(Product(error=errors.NotFound(message, code=code))).rag("workspace", "list").stderr
+
+    assert shown.startswith(f"error [{code}]: {message}")
+    assert shown.count(f"`{command}`") == 1
+
+
+def test_a_server_that_does_not_start_on_a_full_disk_says_nothing_of_damaged_data() -> None:
+    log = ["HINT:  This probably means that some data is corrupted", "FATAL:  could not write: No space left on device"]
+
+    told = start_failure(
+        "\n".join(["The embedded postgres did not start.", *log, "LOG:  database system is shut down"])
+    )
+
+    assert told.code == "STORAGE_FULL"
+    assert told.message.splitlines()[1:] == [log[1]]
+    assert "corrupted" in start_failure(log[0]).message
+
+
+def test_what_was_typed_is_not_repeated_at_any_length() -> None:
+    shown = Terminal().rag("doc", "list", "--workspace", "x" * 20_000)
+
+    assert shown.exit_code == 1
+    assert "[WORKSPACE_NOT_FOUND]" in shown.stderr
+    assert len(shown.stderr) < 600
+
+
+@pytest.mark.parametrize("command", [["search", "pump", "--top"], ["ask", "pump", "--as-of"]])
+def test_a_huge_number_is_no_server_of_another_version(command: list[str]) -> None:
+    shown = Terminal().rag(*command, "9" * 30)
+
+    assert shown.exit_code == 2
+    assert "version than this program" not in shown.stderr
+
+
+def test_an_unknown_workspace_names_the_command_that_makes_one() -> None:
+    assert "`rag workspace create NAME`" in Terminal().rag("doc", "list", "-w", "nope").stderr
+
+
+def test_whoever_waits_for_a_server_is_told_so_off_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "LINE_SECONDS", 0.01)
+
+    async def late(_: httpx2.Request) -> httpx2.Response:
+        await asyncio.sleep(0.1)
+        return httpx2.Response(200, json={"data": {"workspaces": []}})
+
+    at = Terminal(environ={"AGENTIC_RAG_TOKEN": "t"}, transport=httpx2.MockTransport(late))
+
+    shown = at.rag("workspace", "list", "--url", "http://127.0.0.1:1", "--json")
+
+    assert shown.stderr.startswith("http://127.0.0.1:1 has not answered yet (0 s)\n")
+    assert json.loads(shown.stdout) == []
 
 
 def test_an_unknown_setting_is_refused_with_the_name_that_was_meant() -> None:

@@ -41,7 +41,6 @@ from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_cli.commands.operations import doctor
 from agentic_rag_cli.commands.operations.check import Check, judge_silence, ok
 from agentic_rag_cli.commands.operations.doctor import (
-    check_port,
     check_postgres,
     check_python,
     judge_clock,
@@ -50,6 +49,7 @@ from agentic_rag_cli.commands.operations.embedded_servers import find_server
 from agentic_rag_cli.commands.operations.redis_check import check_redis, judge_cluster, judge_redis, judge_scheme
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_blobs, try_redis
 from agentic_rag_cli.commands.operations.system_check import judge_keys, judge_workers, tell_workers
+from agentic_rag_cli.commands.operations.up_check import check_port
 
 
 def test_config_shows_every_variable_and_masks_secrets() -> None:

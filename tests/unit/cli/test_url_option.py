@@ -11,6 +11,8 @@ import pytest
 import typer.testing
 from tests.unit.cli.product import Terminal
 
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_cli.client.ids import require_address
 from agentic_rag_cli.client.url_option import LOCAL, leaves, takes_url
 from agentic_rag_cli.main import app
 
@@ -127,6 +129,26 @@ def test_a_command_asks_the_server_that_was_named(command: str) -> None:
 
     assert "UNAUTHENTICATED" in shown.stderr, shown.output
     assert {f"{one.url.scheme}://{one.url.host}:{one.url.port}" for one in server.asked} == {URL}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_address_that_is_none_is_refused_by_its_option_and_not_called_a_server_that_is_away(command: str) -> None:
+    at = Terminal(environ={"AGENTIC_RAG_TOKEN": "secret"})
+
+    shown = at.rag(*command.split(), *ARGUMENTS.get(command, []), "--url", "no\taddress")
+
+    assert shown.exit_code == 2, shown.output
+    assert shown.stderr.startswith("error [URL_INVALID]: ")
+    assert "--url" in shown.stderr
+
+
+@pytest.mark.parametrize("address", ["nope", "user:", "http://", "http://h:x", "http://h\x1b[31m", "postgresql://h/x"])
+def test_what_is_no_address(address: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        require_address(address)
+
+    assert refused.value.code == "URL_INVALID"
+    assert require_address("https://rag.example.org:8443/graphql")
 
 
 def test_an_organisation_beside_a_server_is_refused() -> None:

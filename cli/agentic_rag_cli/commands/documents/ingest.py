@@ -32,6 +32,7 @@ from agentic_rag_cli.options import (
     UrlOption,
     UserOption,
     metadata_of,
+    read_folder,
     readers_of,
 )
 from agentic_rag_cli.output import terminal
@@ -41,12 +42,24 @@ if TYPE_CHECKING:
     from agentic_rag.ingestion.estimate import FileEstimate
 
 
+FolderArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Folder to read; AGENTIC_RAG_CORPUS_DIR when left out.",
+        show_default=False,
+        parser=read_folder,
+        metavar="FOLDER",
+    ),
+]
+
+
 def ingest(
     context: typer.Context,
-    folder: Annotated[
-        Path | None, typer.Argument(help="Folder to read; AGENTIC_RAG_CORPUS_DIR when left out.", show_default=False)
+    folder: FolderArgument = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", "-s", help="The same folder, as an option.", parser=read_folder, metavar="FOLDER"),
     ] = None,
-    source: Annotated[Path | None, typer.Option("--source", "-s", help="The same folder, as an option.")] = None,
     workspace: Annotated[
         str, typer.Option("--workspace", "-w", help="Name of the workspace; made when there is none.")
     ] = "default",

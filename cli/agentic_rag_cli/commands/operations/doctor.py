@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from agentic_rag.embedded.loopback import is_free
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.settings import Settings, SettingsInvalid, hide_secrets
 from agentic_rag.settings.addresses import Neo4jAddress
-from agentic_rag_cli.client.access import server_url
 from agentic_rag_cli.commands.operations.check import (
     ANSWER_SECONDS,
     DEGRADED,
@@ -38,6 +36,7 @@ from agentic_rag_cli.commands.operations.embedder_check import check_embedder, c
 from agentic_rag_cli.commands.operations.redis_check import check_redis
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_postgres
 from agentic_rag_cli.commands.operations.system_check import check_system
+from agentic_rag_cli.commands.operations.up_check import check_port, check_up
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
@@ -92,6 +91,7 @@ async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> li
     if checks[-1].code == SILENT:
         # Models and embedded servers lie there: whoever looks for them hangs too.
         return [*checks, skipped]
+    checks.append(await attempt_aside("up", partial(check_up, settings), _PORT, is_excused=True))
     checks.append(await attempt_aside("port", partial(check_port, settings), _PORT, is_excused=True))
     if settings.models.is_local_model:
         checks.append(await attempt_aside("embedder", partial(check_model, settings)))
@@ -121,7 +121,9 @@ async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> li
         checks.append(await attempt("redis", partial(check_redis, redis_url)))
     if settings.stores.neo4j is not None:
         checks.append(await _unneeded("neo4j", partial(check_neo4j, settings.stores.neo4j)))
-    reachable = all(check.status in (OK, DEGRADED) for check in checks if check.name not in ("port", "python", "home"))
+    reachable = all(
+        check.status in (OK, DEGRADED) for check in checks if check.name not in ("port", "python", "home", "up")
+    )
     if database_url and redis_url:
         reached = settings.change(stores={"database_url": database_url, "redis_url": redis_url})
         checks += await check_system(wiring, reached) if reachable else [skipped]
@@ -146,31 +148,6 @@ def check_ignored_settings(settings: Settings) -> Check:
     """Settings of an earlier version, and names near ours, that are ignored."""
     remedy = "Correct or remove them; docs/configuration.md lists every setting and what replaced the removed ones."
     return Check("settings", DEGRADED, " ".join(settings.warnings), "SETTING_REMOVED", remedy)
-
-
-def check_port(settings: Settings, answer_seconds: float = ANSWER_SECONDS) -> Check:
-    """The server's port is free, or our own server uses it."""
-    port = settings.server.port
-    if port == 0 or is_free(port):
-        return ok("port", f"{port} is free")
-    if _is_our_server(server_url(settings), answer_seconds):
-        return ok("port", f"{port}: an agentic-rag server is running")
-    return failure(
-        "port",
-        "PORT_IN_USE",
-        f"{port} is taken by another program",
-        "Set AGENTIC_RAG_PORT to a free port.",
-    )
-
-
-def _is_our_server(url: str, answer_seconds: float) -> bool:
-    import httpx2
-
-    try:
-        response = httpx2.get(f"{url}/healthz", timeout=answer_seconds, trust_env=False)
-    except httpx2.TransportError:
-        return False
-    return response.is_success and b"ok" in response.content
 
 
 async def check_postgres(database_url: str, variable: str = _USER) -> list[Check]:

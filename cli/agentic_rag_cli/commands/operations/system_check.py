@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 from agentic_rag.jobs.workers import RECENT, SILENT_LEASES, WorkerCensus
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.settings import Settings
-from agentic_rag_cli.commands.operations.check import DEGRADED, DISKS, FAILED, Check, attempt, ok
+from agentic_rag_cli.commands.operations.check import DEGRADED, DISKS, FAILED, Check, attempt, failure, ok
 from agentic_rag_cli.commands.operations.store_writes import try_blobs
 from agentic_rag_cli.wiring import Wiring
 
 if TYPE_CHECKING:
     from agentic_rag.jobs.workers import WorkerRecord
     from agentic_rag.models.providers.manage_keys import KeysAtRest
+
+WORKERS_DIED = "WORKERS_DIED"
 
 
 async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
@@ -38,7 +40,7 @@ async def check_system(wiring: Wiring, settings: Settings) -> list[Check]:
             return judge_keys(await system.container.provider_keys.look_into())
 
     started = await attempt("system", look_at_workers)
-    if started.status == FAILED:
+    if started.status == FAILED and started.code != WORKERS_DIED:
         return [started]
     if isinstance(settings.stores.blobs, Path):
         blobs = await attempt("blobs", look_at_blobs, DISKS, is_excused=False)
@@ -61,21 +63,27 @@ def judge_keys(found: KeysAtRest) -> Check:
 
 def judge_workers(leads: bool, workers: Sequence[WorkerRecord], silent_since: datetime) -> Check:
     """What is said of a system that starts. Without a worker it is well, unless the last of them died; with others it
-    is not either while the death of one is news.
+    is not either while the death of one is news. One that lives leads within seconds where none does.
     """
     census = WorkerCensus.take(workers, silent_since)
     right = "database role and wiring are right"
-    leader = "a worker leads" if leads else "no worker is running"
+    leader = "a worker leads" if leads else "no worker leads" if census.running else "no worker is running"
     told = "; ".join([right, leader, *tell_workers(census)])
-    if leads or census.running:
-        if not census.died_since(silent_since - RECENT):
-            return ok("system", told)
-        remedy = "Its log, or that of what started it (`rag up`, journalctl, kubectl), says why: mostly memory."
-    elif census.died:
+    if not leads and census.running:
+        remedy = "Run `rag doctor` again in a minute: a worker that lives leads by then, and one that died is named."
+        return Check("system", DEGRADED, told, "NO_WORKER_LEADS", remedy)
+    if not leads and census.died and _last(workers).ended_at is None:
         remedy = "Start `rag worker`, or `rag up`: documents wait. The log of the one that died may say why."
-    else:
-        return ok("system", told)
-    return Check("system", DEGRADED, told, "WORKERS_DIED", remedy)
+        return failure("system", WORKERS_DIED, told, remedy)
+    if census.died_since(silent_since - RECENT):
+        remedy = "Its log, or that of what started it (`rag up`, journalctl, kubectl), says why: mostly memory."
+        return Check("system", DEGRADED, told, WORKERS_DIED, remedy)
+    return ok("system", told)
+
+
+def _last(workers: Sequence[WorkerRecord]) -> WorkerRecord:
+    """The one that gave the newest sign."""
+    return max(workers, key=lambda one: one.ended_at or one.seen_at)
 
 
 def tell_workers(census: WorkerCensus) -> list[str]:

@@ -26,7 +26,7 @@ from agentic_rag_cli.commands.models.embeddings import begin_switch, wait_for_sw
 from agentic_rag_cli.commands.programs.proposed_questions import ProposedQuestion, propose_questions
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
 from agentic_rag_cli.in_process import System
-from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.options import JsonOption, read_folder
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.processes.children import Children, silent
@@ -64,7 +64,10 @@ class DemoResult:
 def demo(
     context: typer.Context,
     source: Annotated[
-        Path | None, typer.Option("--source", "-s", help="Your own folder instead of the sample.")
+        Path | None,
+        typer.Option(
+            "--source", "-s", help="Your own folder instead of the sample.", parser=read_folder, metavar="FOLDER"
+        ),
     ] = None,
     question: Annotated[str | None, typer.Option("--question", "-q", help="Your own question.")] = None,
     as_json: JsonOption = False,

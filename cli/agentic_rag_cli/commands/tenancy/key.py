@@ -130,7 +130,9 @@ def _key_id(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise InvalidInput(f"{text!r} is not the id of a key: copy one from the list.", code="INVALID_ID") from None
+        raise InvalidInput(
+            f"{text!r} is not the id of a key: copy one from `rag key list`.", code="INVALID_ID"
+        ) from None
 
 
 def _json(key: Mapping[str, Any]) -> dict[str, Any]:
