@@ -126,7 +126,10 @@ def test_what_was_typed_is_not_repeated_at_any_length() -> None:
     assert len(shown.stderr) < 600
 
 
-@pytest.mark.parametrize("command", [["search", "pump", "--top"], ["ask", "pump", "--as-of"]])
+@pytest.mark.parametrize(
+    "command",
+    [["search", "pump", "--top"], ["ask", "pump", "--as-of"], ["key", "create", "ci", "--days"]],
+)
 def test_a_huge_number_is_no_server_of_another_version(command: list[str]) -> None:
     shown = Terminal().rag(*command, "9" * 30)
 

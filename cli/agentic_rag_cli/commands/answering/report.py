@@ -46,7 +46,7 @@ def quarterly(context: typer.Context, workspace: WorkspaceOption = None, as_json
 def marketing(
     context: typer.Context,
     brand: Annotated[list[str], typer.Option("--brand", help="A name to look for; may be repeated.")],
-    days: Annotated[int | None, typer.Option("--days", min=1, help="Only texts of the last days.")] = None,
+    days: Annotated[int | None, typer.Option("--days", min=1, max=36_500, help="Only texts of the last days.")] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -51,15 +51,16 @@ FolderArgument = Annotated[
         metavar="FOLDER",
     ),
 ]
+SourceOption = Annotated[
+    Path | None,
+    typer.Option("--source", "-s", help="The same folder, as an option.", parser=read_folder, metavar="FOLDER"),
+]
 
 
 def ingest(
     context: typer.Context,
     folder: FolderArgument = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--source", "-s", help="The same folder, as an option.", parser=read_folder, metavar="FOLDER"),
-    ] = None,
+    source: SourceOption = None,
     workspace: Annotated[
         str, typer.Option("--workspace", "-w", help="Name of the workspace; made when there is none.")
     ] = "default",

@@ -35,7 +35,9 @@ def create(
         str | None, typer.Option("--subject", help="User that the key acts as; default: the name.")
     ] = None,
     group: Annotated[list[str] | None, typer.Option("--group", help="A group of its holder; may be repeated.")] = None,
-    days: Annotated[int | None, typer.Option("--days", min=1, help="Expires after so many; default: never.")] = None,
+    days: Annotated[
+        int | None, typer.Option("--days", min=1, max=36_500, help="Expires after so many; default: never.")
+    ] = None,
     tenant: TenantOption = None,
     as_json: JsonOption = False,
 ) -> None:
