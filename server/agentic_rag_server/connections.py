@@ -7,20 +7,20 @@ import resource
 import select
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import CloseCode, Frame
-from websockets.http11 import Request
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_server.socket_frames import FrameCounts
-from agentic_rag_server.socket_use import HEAD_SECONDS, SOCKET_USE, SocketUse
+from agentic_rag_server.socket_use import HEAD_SECONDS
+from agentic_rag_server.unread_answers import UnreadAnswer
+
+if TYPE_CHECKING:
+    from agentic_rag_server.guarded_sockets import GuardedSocket
 
 REFUSALS = "rag_connections_refused_total"
 
-_PIECE = 16 * 1024
+PIECE = 16 * 1024
 """Bytes given to the parser at once, which copies a header again with each of its parts."""
 
 _LOOK_SECONDS = 0.02
@@ -40,8 +40,11 @@ class ConnectionLimits:
     head_seconds: float = HEAD_SECONDS
     """From the first byte, or from the connection, to the end of the head."""
     body_rate: float = 1000.0
-    """Bytes a second, on average over `window_seconds`."""
+    """Bytes a second of a body, on average over `window_seconds`, and of an answer that is read, over
+    `unread_seconds`.
+    """
     window_seconds: float = 6.0
+    unread_seconds: float = 30.0
     pipelined: int = 16
     """Requests of a connection that wait for the answer to an earlier one."""
     idle_seconds: int = 30
@@ -55,7 +58,9 @@ class ConnectionLimits:
     message_bytes: int = 16 * 1024
     """Of a WebSocket's message before its client has shown a credential."""
     farewell_seconds: float = 1.0
-    """How long a WebSocket that the server closes waits for its client to do so too."""
+    """How long a connection that the server closes waits for its client to read what is left, and a WebSocket for its
+    client to close it too.
+    """
 
 
 def connection_limits() -> ConnectionLimits:
@@ -66,8 +71,9 @@ def connection_limits() -> ConnectionLimits:
 
 @dataclass(slots=True)
 class Gate:
-    """The connections of a server that have no request under way, or are WebSockets without an operation, longest
-    first. At the limit the first of them makes room for a new one, so half-open connections shut nobody out.
+    """The connections of a server that wait for their clients: without a request under way, with an answer that is not
+    read, or WebSockets without an operation; longest first. At the limit the first of them makes room for a new one,
+    so half-open connections shut nobody out.
     """
 
     telemetry: Telemetry
@@ -107,6 +113,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     gate: Gate
     """Set by `guarded_protocol`."""
+    parser: Any
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -117,30 +124,40 @@ class GuardedProtocol(HttpToolsProtocol):
         self._body_bytes = 0
         self._was_paused = False
         self._is_socket = False
+        self._answering: RequestResponseCycle | None = None
+        """The request whose answer is made, or was made last; uvicorn keeps the newest, which may wait for it."""
         self._timer: asyncio.TimerHandle | None = None
+        self._unread: UnreadAnswer
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Wait for a head; past the limit another connection is closed, or this one."""
         super().connection_made(transport)
+        limits = self.gate.limits
+        self._unread = UnreadAnswer(transport, limits.body_rate, limits.unread_seconds, self._end_unread)
         self.gate.waiting[self] = self.loop.time()
-        self._arm(self.gate.limits.head_seconds, self._end_head)
-        if len(self.connections) > self.gate.limits.connections:
+        self._arm(limits.head_seconds, self._end_head)
+        if len(self.connections) > limits.connections:
             self.gate.make_room(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Forget the connection, and end the request whose answer is made."""
         self._disarm()
+        self._unread.stop()
         self._forget_head()
         self.gate.waiting.pop(self, None)
+        self.pipeline.clear()
+        if self._answering is not None:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Parse in pieces, and refuse a head as soon as it is too large."""
         view = memoryview(data)
-        for start in range(0, len(view), _PIECE):
+        for start in range(0, len(view), PIECE):
             if self.transport.is_closing() or self._is_socket:
                 return
-            piece = bytes(view[start : start + _PIECE])
+            piece = bytes(view[start : start + PIECE])
             self._is_head_only = self._in_head
             super().data_received(piece)
             if self._is_head_only and not self.transport.is_closing():
@@ -170,7 +187,10 @@ class GuardedProtocol(HttpToolsProtocol):
         self._in_head = self._is_head_only = False
         self._disarm()
         self._forget_head()
-        self.gate.waiting.pop(self, None)
+        if not self.flow.write_paused:
+            self.gate.waiting.pop(self, None)
+        if self.parser.should_upgrade() and self._should_upgrade() and not self._may_upgrade():
+            self._stop("malformed", 400)
         super().on_headers_complete()
         if self.gate.is_closing and self.cycle is not None:
             self.cycle.keep_alive = False
@@ -194,6 +214,25 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._in_head and not self.pipeline:
             self.gate.waiting[self] = self.loop.time()
         super().on_response_complete()
+        self._watch_closing()
+
+    def pause_writing(self) -> None:
+        """The client reads more slowly than it is answered: the connection waits for it."""
+        super().pause_writing()
+        self._unread.begin()
+        self.gate.waiting.setdefault(self, self.loop.time())
+
+    def resume_writing(self) -> None:
+        """The client reads."""
+        super().resume_writing()
+        self._unread.stop()
+        if self._is_answering():
+            self.gate.waiting.pop(self, None)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection."""
+        super().timeout_keep_alive_handler()
+        self._watch_closing()
 
     def handle_websocket_upgrade(self) -> None:
         """From here on the connection is a WebSocket's, with rules of its own."""
@@ -206,6 +245,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if not self.transport.is_closing():
             self.gate.telemetry.count(REFUSALS, reason="malformed")
             super().send_400_response(msg)
+            self._watch_closing()
 
     def refuse(self, reason: str, status: int) -> None:
         """Close the connection, with a status where no answer has begun."""
@@ -217,6 +257,35 @@ class GuardedProtocol(HttpToolsProtocol):
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
             self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self.transport.close()
+        if self.transport.get_write_buffer_size():
+            self.loop.call_later(self.gate.limits.farewell_seconds, self.transport.abort)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _is_answering(self) -> bool:
+        return self._answering is not None and not self._answering.response_complete
+
+    def _may_upgrade(self) -> bool:
+        """Whether a WebSocket may follow: a request with a body, or one behind an answer that is still made, would be
+        waited for by nobody.
+        """
+        has_body = any(
+            name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0"))
+            for name, value in self.headers
+        )
+        return self.parser.get_method() == b"GET" and not has_body and not self._is_answering()
+
+    def _watch_closing(self) -> None:
+        """A transport that closes waits until the client has read what is left."""
+        if self.transport.is_closing() and self.transport.get_write_buffer_size():
+            self._unread.begin()
+
+    def _end_unread(self) -> None:
+        self.gate.telemetry.count(REFUSALS, reason="answer_rate")
+        self.connections.discard(self)
+        self.transport.abort()
 
     def _stop(self, reason: str, status: int) -> None:
         """Refuse, and leave the parser. Errors: `ConnectionAbortedError`, which the parser turns into its own."""
@@ -259,129 +328,6 @@ class GuardedProtocol(HttpToolsProtocol):
             self._timer = None
 
 
-class GuardedSocket(WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket. While no operation runs on it, it is a connection without a request, which makes room for
-    others; until its client has shown a credential its messages are small. One whose client answers no ping is dropped
-    with what it did not read: closing would wait for it to be read.
-    """
-
-    gate: Gate
-    """Set by `guarded_socket`."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._counts = FrameCounts()
-        self.conn.max_message_size = self.gate.limits.message_bytes
-        self.close_timeout = self.gate.limits.farewell_seconds
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for a credential."""
-        super().connection_made(transport)
-        self.gate.waiting[self] = self.loop.time()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        self.gate.waiting.pop(self, None)
-        self.connections.add(self)  # uvicorn takes it out.
-        super().connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        """Parse in pieces: what comes behind a refusal is not parsed."""
-        for start in range(0, len(data), _PIECE):
-            if not self.transport.is_closing():
-                super().data_received(data[start : start + _PIECE])
-
-    def handle_connect(self, event: Request) -> None:
-        """The application says when a credential came, and when operations run."""
-        use = SocketUse(self.gate.limits.head_seconds, self._admit, self._set_busy, self._count_refusal)
-        self.app_state = {**self.app_state, SOCKET_USE: use}
-        super().handle_connect(event)
-
-    def handle_text(self, event: Frame) -> None:
-        """A message begins."""
-        if not self._is_flooded(is_message=True):
-            super().handle_text(event)
-
-    def handle_bytes(self, event: Frame) -> None:
-        """A message begins."""
-        if not self._is_flooded(is_message=True):
-            super().handle_bytes(event)
-
-    def handle_cont(self, event: Frame) -> None:
-        """A message goes on: each of its fragments costs memory, also an empty one."""
-        if self._counts.is_cut_too_small():
-            self.conn.fail(CloseCode.MESSAGE_TOO_BIG)
-            self.handle_parser_exception()
-            return
-        super().handle_cont(event)
-
-    def handle_ping(self) -> None:
-        """Answer, unless the client does not read: what waits for it would grow with each ping."""
-        if self._is_flooded() or not self.writable.is_set():
-            self.conn.data_to_send()
-        else:
-            super().handle_ping()
-
-    def handle_pong(self, event: Frame) -> None:
-        """The client lives."""
-        if not self._is_flooded():
-            super().handle_pong(event)
-
-    def handle_parser_exception(self) -> None:
-        """A frame that is none, or too much of a message."""
-        if not self.transport.is_closing():
-            is_large = self.conn.close_sent is not None and self.conn.close_sent.code == CloseCode.MESSAGE_TOO_BIG
-            self.gate.telemetry.count(REFUSALS, reason="socket_size" if is_large else "malformed")
-            super().handle_parser_exception()
-
-    def keepalive_timeout(self) -> None:
-        """No pong came."""
-        super().keepalive_timeout()
-        self.transport.abort()
-
-    def refuse(self, reason: str, status: int) -> None:
-        """Close the connection for now: its answer has begun, so there is no status."""
-        del status
-        self.gate.waiting.pop(self, None)
-        self.connections.discard(self)
-        self.gate.telemetry.count(REFUSALS, reason=reason)
-        if self.handshake_complete and not self.close_sent and self.writable.is_set():
-            self.conn.send_close(CloseCode.TRY_AGAIN_LATER)
-            self.transport.write(b"".join(self.conn.data_to_send()))
-            self.close_sent = True
-            self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.TRY_AGAIN_LATER})
-            self.transport.close()
-        else:
-            self.transport.abort()
-
-    def _is_flooded(self, *, is_message: bool = False) -> bool:
-        """Whether frames came too fast; the first that did closes the connection."""
-        is_flood = self._counts.is_flood(self.loop.time(), is_message=is_message)
-        if is_flood and not self.transport.is_closing():
-            self.refuse("socket_rate", 0)
-        return is_flood
-
-    def _count_refusal(self, reason: str) -> None:
-        """Count it, unless this protocol refused the connection before its application read what came."""
-        if not self.transport.is_closing():
-            self.gate.telemetry.count(REFUSALS, reason=reason)
-
-    def _admit(self) -> None:
-        self._counts.is_admitted = True
-        self.conn.max_message_size = self.config.ws_max_size
-        self._set_busy(False)
-
-    def _set_busy(self, is_busy: bool) -> None:
-        self.gate.waiting.pop(self, None)
-        if not is_busy and not self.disconnected:
-            self.gate.waiting[self] = self.loop.time()
-
-
 def guarded_protocol(gate: Gate) -> type[GuardedProtocol]:
     """The protocol of one server."""
     return type("ServerProtocol", (GuardedProtocol,), {"gate": gate})
-
-
-def guarded_socket(gate: Gate) -> type[GuardedSocket]:
-    """The WebSocket of one server."""
-    return type("ServerSocket", (GuardedSocket,), {"gate": gate})

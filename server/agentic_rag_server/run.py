@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import uvicorn
 
 from agentic_rag_server.app import build_app
-from agentic_rag_server.connections import ConnectionLimits, Gate, connection_limits, guarded_protocol, guarded_socket
+from agentic_rag_server.connections import ConnectionLimits, Gate, connection_limits, guarded_protocol
 from agentic_rag_server.graphql.http.streams import OpenStreams
+from agentic_rag_server.guarded_sockets import guarded_socket
 from agentic_rag_server.listener import await_accepted, listen, take_no_more
 from agentic_rag_server.parts import ServerOptions, ServerParts
 

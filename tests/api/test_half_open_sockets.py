@@ -6,8 +6,9 @@ import struct
 
 import pytest
 
-from agentic_rag_server.connections import ConnectionLimits, GuardedSocket
+from agentic_rag_server.connections import ConnectionLimits
 from agentic_rag_server.graphql.http.socket import MOST_OPERATIONS
+from agentic_rag_server.guarded_sockets import GuardedSocket
 from agentic_rag_server.socket_frames import MOST_A_SECOND, MOST_FRAMES, MOST_MESSAGES_A_SECOND
 from tests.api.test_connections import HEAD, Door, opened
 
@@ -253,3 +254,34 @@ async def test_a_wrong_credential_is_counted_as_such_and_a_caller_s_mistake_is_n
     assert said == [struct.pack(">H", 4403), struct.pack(">H", 4429)]
     assert door.refused == {}
     assert door.container.telemetry.counters[("rag_credentials_refused_total", (("slowed", "false"),))] == 1
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        UPGRADE[:-2] + b"Content-Length: 900000\r\n\r\n",
+        UPGRADE[:-2] + b"Transfer-Encoding: chunked\r\n\r\n",
+        UPGRADE.replace(b"GET", b"POST"),
+        HEAD + b"\r\n" + UPGRADE,
+    ],
+    ids=["a body", "chunks", "another method", "behind a request that is answered"],
+)
+async def test_an_upgrade_that_nobody_would_wait_for_is_refused(request_: bytes) -> None:
+    """Of a request with a body the parser tells only at the end of it, which may never come."""
+    async with opened() as door:
+        reader, writer = await door.connect()
+        writer.write(request_)
+        said = await RawSocket(reader, writer).ends()
+
+    assert b" 101 " not in said
+    assert door.refused == {"malformed": 1}
+
+
+async def test_an_empty_body_is_none() -> None:
+    async with opened() as door:
+        reader, writer = await door.connect()
+        writer.write(UPGRADE[:-2] + b"Content-Length: 0\r\n\r\n")
+        said = await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    assert said.startswith(b"HTTP/1.1 101")
