@@ -19,6 +19,8 @@ from agentic_rag_cli.in_process import System, open_system
 from agentic_rag_cli.processes.children import Children
 
 if TYPE_CHECKING:
+    import asyncio
+
     import httpx2
 
 
@@ -80,7 +82,17 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on its own event loop. Only commands that call this load asyncio."""
     import asyncio
 
-    return asyncio.run(work)
+    with asyncio.Runner() as runner:
+        runner.get_loop().set_exception_handler(log_unless_cut_off)
+        return runner.run(work)
+
+
+def log_unless_cut_off(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+    """Log what nobody has taken, but for the end of a connection to Postgres: where a command ends while one is made,
+    or a time limit ends it, its driver leaves the error to nobody.
+    """
+    if not (isinstance(told.get("exception"), ConnectionError) and told["message"].startswith("Future exception")):
+        loop.default_exception_handler(told)
 
 
 def in_process(context: typer.Context, work: Callable[[System], Coroutine[Any, Any, T]]) -> T:

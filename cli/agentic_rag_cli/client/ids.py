@@ -26,6 +26,8 @@ LISTS: Mapping[NodeKind, str] = {
 }
 """The command that lists the ids of a kind."""
 
+_NAMES = {NodeKind.API_KEY: "key", NodeKind.SAVED: "saved question"}
+
 
 def require_id(text: str, kind: NodeKind) -> UUID:
     """The id in `text`. Errors: `InvalidInput` code INVALID_ID."""
@@ -87,7 +89,7 @@ def choose_workspace(names: Mapping[T, str], name: str | None, meant: Collection
             "There is no workspace yet: `rag workspace create NAME` makes one, and `rag ingest DIR --workspace NAME`.",
             code="WORKSPACE_NOT_FOUND",
         )
-    shown = ", ".join(sorted(names.values()))
+    shown = _first(names.values())
     if name is not None:
         raise NotFound(
             f"There is no workspace {name!r}: `rag workspace create NAME` makes one. There are: {shown}.",
@@ -96,6 +98,15 @@ def choose_workspace(names: Mapping[T, str], name: str | None, meant: Collection
     if len(names) > 1:
         raise InvalidInput(f"Say which workspace with --workspace; there are: {shown}.", code="WORKSPACE_AMBIGUOUS")
     return next(iter(names))
+
+
+_MOST_SHOWN = 12
+
+
+def _first(names: Collection[str]) -> str:
+    """Names in a sentence, not all of them where there are many."""
+    more = f" and {len(names) - _MOST_SHOWN} more (`rag workspace list`)" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(sorted(names)[:_MOST_SHOWN]) + more
 
 
 def choose_organisation(names: Mapping[str, tuple[str | None, str]], text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import json
 import os
 import re
@@ -17,8 +18,10 @@ from agentic_rag.embedded.errors import EmbeddedServerError, start_failure
 from agentic_rag.kernel import errors
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured
 from agentic_rag.settings import SettingsInvalid
+from agentic_rag_cli.client.ids import choose_workspace
 from agentic_rag_cli.exits import ExitCode, exit_code_for
 from agentic_rag_cli.output import waiting
+from agentic_rag_cli.wiring import run_async
 
 CASES: list[tuple[AgenticRagError | EmbeddedServerError, ExitCode]] = [
     (errors.InvalidInput("x"), ExitCode.USAGE),
@@ -154,6 +157,27 @@ def test_whoever_waits_for_a_server_is_told_so_off_a_terminal_too(monkeypatch: p
 
     assert shown.stderr.startswith("http://127.0.0.1:1 has not answered yet (0 s)\n")
     assert json.loads(shown.stdout) == []
+
+
+def test_of_many_workspaces_not_all_are_named() -> None:
+    names = {number: f"w{number:03}" for number in range(200)}
+
+    with pytest.raises(errors.NotFound) as refused:
+        choose_workspace(names, "nope")
+
+    assert "w011 and 188 more (`rag workspace list`)" in refused.value.message
+
+
+def test_a_command_logs_nothing_of_connections_that_its_end_cuts_off(caplog: pytest.LogCaptureFixture) -> None:
+    async def work() -> int:
+        loop = asyncio.get_running_loop()
+        loop.create_future().set_exception(ConnectionError("unexpected connection_lost() call"))
+        gc.collect()
+        loop.call_exception_handler({"message": "Something else."})
+        return 7
+
+    assert run_async(work()) == 7
+    assert [one.getMessage() for one in caplog.records if one.name == "asyncio"] == ["Something else."]
 
 
 def test_an_unknown_setting_is_refused_with_the_name_that_was_meant() -> None:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -40,7 +40,7 @@ from agentic_rag_cli.commands.operations.up_check import check_port, check_up
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import Wiring, wiring_of
+from agentic_rag_cli.wiring import Wiring, log_unless_cut_off, wiring_of
 
 if TYPE_CHECKING:
     import asyncpg
@@ -72,17 +72,9 @@ SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS install
 
 async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
     """All checks, in the order in which to fix failures. Leaves no server running, and nothing of what it writes."""
-    asyncio.get_running_loop().set_exception_handler(_log_unless_cut_off)
+    asyncio.get_running_loop().set_exception_handler(log_unless_cut_off)
     with ExitStack() as running:
         return await _examine(wiring, settings, running)
-
-
-def _log_unless_cut_off(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-    """Log what nobody has taken, but for the end of a connection to Postgres: where a time limit ends it while it is
-    made, its driver leaves the error to nobody, and the check says that there was no answer.
-    """
-    if not (isinstance(told.get("exception"), ConnectionError) and told["message"].startswith("Future exception")):
-        loop.default_exception_handler(told)
 
 
 async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> list[Check]:

@@ -73,7 +73,10 @@ def judge_workers(leads: bool, workers: Sequence[WorkerRecord], silent_since: da
         remedy = "Run `rag doctor` again in a minute: a worker that lives leads by then, and one that died is named."
         return Check("system", DEGRADED, told, "NO_WORKER_LEADS", remedy)
     if not leads and census.died and _last(workers).ended_at is None:
-        remedy = "Start `rag worker`, or `rag up`: documents wait. The log of the one that died may say why."
+        remedy = (
+            "Start `rag worker`, or `rag up`, and end first what stands still: documents wait. The log of the one that "
+            "died may say why."
+        )
         return failure("system", WORKERS_DIED, told, remedy)
     if census.died_since(silent_since - RECENT):
         remedy = "Its log, or that of what started it (`rag up`, journalctl, kubectl), says why: mostly memory."
