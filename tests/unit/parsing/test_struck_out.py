@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import time
 
 import docx
 import pptx
 import pytest
+import xlsxwriter
 from pptx.util import Inches
 
 from agentic_rag.adapters.parsing.dispatch import load
@@ -68,6 +70,54 @@ def rich(text: str) -> bytes:
     return rf"{{\rtf1\ansi {text}\par}}".encode()
 
 
+def sheet() -> bytes:
+    """A struck cell, a struck run, a struck cell of which a run is shown again, and a struck number."""
+    out = io.BytesIO()
+    book = xlsxwriter.Workbook(out)
+    page = book.add_worksheet("Fees")
+    gone, shown = book.add_format({"font_strikeout": True}), book.add_format({"bold": True})
+    page.write_row(0, 0, ["Fee", "Euros", "Note"])
+    page.write(1, 0, "The fee")
+    page.write_rich_string(1, 1, gone, "40 ", shown, "is ")
+    page.write_rich_string(1, 2, "40 ", shown, "35", gone)
+    page.write(2, 0, "void", gone)
+    page.write(2, 1, 40, gone)
+    page.write_formula(3, 1, "=B3", gone)
+    book.close()
+    return out.getvalue()
+
+
+def open_sheet(columns: str, cells: str) -> bytes:
+    """A row of cells; `gone` strikes out, `kept` shows again."""
+    spaces = " ".join(f'xmlns:{room}="{NAMES}:{room}:1.0"' for room in ("office", "style", "text", "table"))
+    styles = "".join(
+        f'<style:style style:name="{name}" style:family="table-cell">{LINE_THROUGH.format(line)}</style:style>'
+        for name, line in (("gone", "solid"), ("kept", "none"))
+    )
+    rows = f"<table:table-row>{cells}</table:table-row>"
+    content = (
+        f"<office:document-content {spaces}><office:automatic-styles>{styles}</office:automatic-styles><office:body>"
+        f'<office:spreadsheet><table:table table:name="Fees">{columns}{rows}</table:table></office:spreadsheet>'
+        "</office:body></office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    return zip_parts({"mimetype": kind, "META-INF/manifest.xml": "<manifest/>", "content.xml": content})
+
+
+def cell(text: str, style: str = "", **more: str) -> str:
+    named = f' table:style-name="{style}"' if style else ""
+    said = "".join(f' {name.replace("_", ":", 1).replace("_", "-")}="{value}"' for name, value in more.items())
+    return f"<table:table-cell{named}{said}><text:p>{text}</text:p></table:table-cell>"
+
+
+SHOWN_AGAIN = '40 <text:span text:style-name="kept">is</text:span>'
+OWN = cell("The fee") + cell(SHOWN_AGAIN, "gone") + cell("40", "gone", office_value="40", office_value_type="float")
+BY_COLUMN = (
+    '<table:table-column table:number-columns-repeated="2"/><table:table-column table:default-cell-style-name="gone"/>'
+)
+REPEATED = cell("The fee", table_number_columns_repeated="1") + cell("is") + cell("40") + cell("35", "kept")
+
+
 SPANS = (
     '<text:p>The fee is <text:span text:style-name="gone">40 <text:span>euros</text:span> </text:span>'
     '<text:span text:style-name="kept">35</text:span></text:p>'
@@ -91,6 +141,51 @@ OF_ITS_PARAGRAPH = '<text:p text:style-name="gone">The fee is <text:span text:st
 )
 def test_struck_out_text_is_left_out(content: bytes, name: str) -> None:
     assert text_of(content, name).split() == ["The", "fee", "is", "35"]
+
+
+def test_struck_out_cells_and_runs_of_a_workbook_are_left_out() -> None:
+    parts = text_of(sheet(), "a.xlsx").split("\n\n")
+
+    assert parts == ["Fees", "Row 2", "Fee | Euros | Note\n--- | --- | ---\nThe fee | is | 35"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "left"), [("", OWN, "The fee is"), (BY_COLUMN, REPEATED, "The fee is 35")]
+)
+def test_struck_out_cells_of_an_open_sheet_are_left_out(columns: str, cells: str, left: str) -> None:
+    text = text_of(open_sheet(columns, cells), "a.ods").partition("\n\n")[2]
+
+    assert " ".join(text.replace("|", " ").split()) == f"Row 1 {left}"
+
+
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        ("The fee is ~~40~~ 35 euros.", "The fee is 35 euros."),
+        ("~~The fee is 40.~~ It is 35.", "It is 35."),
+        ("Fees: 40~~0~~, 35.", "Fees: 40, 35."),
+        ("The fee ~~was\n40~~ is\n35.", "The fee \nis\n35."),
+        ("- ~~40~~\n- 35", "- \n- 35"),
+        ("| A | B |\n|---|---|\n| ~~40~~ | 35 |", "| A | B |\n|---|---|\n| | 35 |"),
+        ("| A | B |\n|---|---|\n| ~~40 | 35~~ |", None),
+        ("Use `~~x~~` here, and ``a ` ~~b~~``.", None),
+        ("```\n~~40~~\n```\n\n~~~\n~~40~~\n~~~", None),
+        ("    ~~40~~ in code", None),
+        ("Escaped \\~~40\\~~, ~40~ and ~~~40~~~ stay.", None),
+        ("About ~~ 40 ~~ and ~~ 35.", None),
+        ("Opened ~~40.\n\nAnd never~~ in its paragraph.", None),
+    ],
+)
+def test_struck_out_markdown_is_left_out(source: str, left: str | None) -> None:
+    assert text_of(source.encode(), "a.md") == (source if left is None else left)
+
+
+def test_marks_without_an_end_are_read_in_linear_time() -> None:
+    source = "~~a " * 50_000
+
+    began = time.process_time()
+    assert text_of(source.encode(), "a.md") == source
+    assert time.process_time() - began < 5
 
 
 def test_struck_out_rtf_takes_nothing_else_along() -> None:

@@ -1,6 +1,7 @@
 """Markdown: the source is the document's text; its blocks are recognised by CommonMark's and GitHub's line rules.
 
-Front matter, fenced and indented code, ATX and setext headings, tables, list items and paragraphs; inline marks stay.
+Front matter, fenced and indented code, ATX and setext headings, tables, list items and paragraphs; inline marks stay,
+but what they strike out (`~~40~~`) is left out.
 Comments that begin a line are asides: no reader of the page sees them. A list of links to the text's own headings is
 no content.
 """
@@ -21,6 +22,12 @@ _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _RULE_CELL = re.compile(r":?-+:?")
+_PARTS = re.compile(
+    # Code and what a backslash escapes is no mark.
+    r"(?<!`)(?P<ticks>`+)(?!`)[\s\S]{1,2000}?(?<!`)(?P=ticks)(?!`)|\\."
+    r"|(?P<struck>(?<!~)~~(?![~\s])(?:(?!\n\s*\n|\||~~)[\s\S]){1,2000}(?<!\s)~~(?!~))(?P<space> ?)"
+)
+"""Of a run of lines that are no code. What is struck out ends in its paragraph and in its cell of a table."""
 _COMMENT_OPENS, _COMMENT_CLOSES = "<!--", "-->"
 _CONTENTS_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[(?P<name>[^\]\n]+)\]\(#[^)\s]*\)\s*")
 _ITEM = BlockKind.LIST_ITEM
@@ -42,11 +49,36 @@ def load(source: SourceFile) -> LoadedText:
 
 def read_markdown(text: str) -> LoadedText:
     """Blocks of a Markdown text; the title comes from its front matter, else from its first heading."""
+    text = _without_struck(text)
     scan = _Scan(text)
     title = scan.front_matter()
     scan.body()
     blocks = _without_contents(text, scan.blocks)
     return LoadedText(text, tuple(blocks), title=title or first_heading(text, blocks))
+
+
+def _without_struck(text: str) -> str:
+    """The text without what is struck out of its lines; each keeps its number."""
+    if "~~" not in text:
+        return text
+    scan = _Scan(text)
+    scan.front_matter()
+    scan.body()
+    kinds = (BlockKind.CODE, BlockKind.FRONT_MATTER, BlockKind.ASIDE)
+    kept: list[str] = []
+    at = 0
+    for block in scan.blocks:
+        if block.kind not in kinds:
+            kept += (text[at : block.start], _PARTS.sub(_left, text[block.start : block.end]))
+            at = block.end
+    return "".join((*kept, text[at:]))
+
+
+def _left(part: re.Match[str]) -> str:
+    if part["struck"] is None:
+        return part[0]
+    ends_word = part.start() > 0 and not part.string[part.start() - 1].isspace()
+    return "\n" * part["struck"].count("\n") + (part["space"] if ends_word else "")
 
 
 def _without_contents(text: str, blocks: Sequence[Block]) -> list[Block]:

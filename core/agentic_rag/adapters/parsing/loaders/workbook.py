@@ -22,6 +22,7 @@ from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.office.pictures import pictures_in_cells
 from agentic_rag.adapters.parsing.office.sheet_extras import around_cells, beside_cells, sheet_pictures
+from agentic_rag.adapters.parsing.office.struck_cells import StruckCells
 from agentic_rag.adapters.parsing.text.number_formats import duration_text, number_text, shows_more
 from agentic_rag.adapters.parsing.text.table_text import add_grid
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
@@ -84,7 +85,7 @@ def load(source: SourceFile) -> LoadedText:
         try:
             workbook = CalamineWorkbook.from_filelike(io.BytesIO(source.content))
             parts = _sheet_parts(package)
-            formats = _formats(package)
+            formats, struck = _formats(package), StruckCells(package)
             is_calculated = not _COUNTS_LATER.search(package.read(_WORKBOOK) if _WORKBOOK in package.names else b"")
             for sheet in workbook.sheets_metadata:
                 part = parts.get(sheet.name)
@@ -93,6 +94,7 @@ def load(source: SourceFile) -> LoadedText:
                     rows = _rows(
                         workbook.get_sheet_by_name(sheet.name),
                         _marks(package, part, formats, is_calculated=is_calculated),
+                        _left(package, part, struck),
                     )
                 drawn, comments = beside_cells(package, _WORKBOOK, part, dict(rows)) if part else ([], [])
                 around = around_cells(package.read(part)) if part in package.names else []
@@ -109,13 +111,20 @@ def load(source: SourceFile) -> LoadedText:
     return with_unread(held.finish(title), none_of(pictures, PICTURE), none_of(objects, OBJECT))
 
 
-def _rows(sheet: CalamineSheet, marks: Mapping[Place, str]) -> list[tuple[int, Sequence[str]]]:
-    """The rows with their numbers, merged ranges filled in where something stands beside them."""
+def _rows(
+    sheet: CalamineSheet, marks: Mapping[Place, str], shown: Mapping[Place, str]
+) -> list[tuple[int, Sequence[str]]]:
+    """The rows with their numbers, merged ranges filled in where something stands beside them. `shown` are the texts of
+    cells of which something is struck out.
+    """
     top, left = sheet.start or (0, 0)
     rows = [
         [_display_text(value, marks.get((top + down, left + right), "")) for right, value in enumerate(row)]
         for down, row in enumerate(sheet.to_python())
     ]
+    for (down, right), text in shown.items():
+        if 0 <= down - top < len(rows) and 0 <= right - left < len(rows[down - top]):
+            rows[down - top][right - left] = text
     for (first, start), (last, end) in sheet.merged_cell_ranges or ():
         first, last, start, end = first - top, last - top, start - left, end - left
         if not 0 <= first < len(rows) or not 0 <= start < len(rows[first]):
@@ -171,6 +180,18 @@ def _marks(package: Package, part: str | None, formats: Mapping[int, str], *, is
             found[_place(reference)] = "=" + html.unescape(formula[1].decode("utf-8", "replace"))
         elif style is not None and int(style[1]) in formats:
             found[_place(reference)] = formats[int(style[1])]
+    return found
+
+
+def _left(package: Package, part: str | None, struck: StruckCells) -> dict[Place, str]:
+    """What is left of the cells of a sheet of which something is struck out."""
+    content = package.read(part) if part in package.names else b""
+    found: dict[Place, str] = {}
+    for cell in _CELL.finditer(content) if struck.in_sheet(content) else ():
+        reference = _REFERENCE.search(cell[1])
+        left = None if reference is None else struck.what_is_left(cell[1], cell[2] or b"")
+        if reference is not None and left is not None:
+            found[_place(reference)] = left
     return found
 
 

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 from agentic_rag.adapters.parsing.office.comments import comment_line
 from agentic_rag.adapters.parsing.office.drawing_text import alternative_text
 from agentic_rag.adapters.parsing.office.package import Package
+from agentic_rag.adapters.parsing.office.struck_cells import leave_out_struck_cells
 from agentic_rag.adapters.parsing.text.formulas import formula_text, local_name
 
 OPEN_NAMES = "urn:oasis:names:tc:opendocument:xmlns"
@@ -161,21 +162,20 @@ def _filled_value(control: Element) -> str:
 
 
 def leave_out_struck(content: Element, named_styles: Element) -> None:
-    """Empty the spans whose style strikes letters out. What a paragraph's own style strikes out its spans may show
-    again: it stays.
+    """Empty the spans and cells whose style strikes letters out. What a paragraph's own style strikes out its spans may
+    show again: it stays.
     """
-    struck = _striking(content) | _striking(named_styles)
+    lines = {**_lines_through(named_styles), **_lines_through(content)}
+    struck = {name for name, line in lines.items() if line != "none"}
     for span in content.iter(f"{_TEXT}span") if struck else ():
         if span.get(f"{_TEXT}style-name") in struck:
             span[:] = []
             span.text = ""
+    leave_out_struck_cells(content, struck, lines.keys() - struck)
 
 
-def _striking(styles: Element) -> frozenset[str]:
-    """The styles that strike letters out (ISO/IEC 26300-1, 20.376 style:text-line-through-style)."""
+def _lines_through(styles: Element) -> dict[str, str]:
+    """The styles that say whether letters are struck out (ISO/IEC 26300-1, 20.376 style:text-line-through-style)."""
     properties = ((style, style.find(f"{_STYLE}text-properties")) for style in styles.iter(f"{_STYLE}style"))
-    return frozenset(
-        style.get(f"{_STYLE}name", "")
-        for style, one in properties
-        if one is not None and one.get(f"{_STYLE}text-line-through-style", "none") != "none"
-    )
+    said = ((style, None if one is None else one.get(f"{_STYLE}text-line-through-style")) for style, one in properties)
+    return {style.get(f"{_STYLE}name", ""): line for style, line in said if line is not None}
