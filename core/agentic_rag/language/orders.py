@@ -2,62 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
-_QUOTE = r"[\"'“‘„«:]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Language:
-    """How a language words such orders; all but `signs` are patterns."""
-
-    signs: tuple[str, ...]
-    """An order has one of these; looking for them takes a tenth of the pattern's time."""
-    particles: tuple[str, ...]
-    """And one of these, which texts of other languages seldom have."""
-    machine: str
-    addressed: str
-    """Of a note, up to the machine that it is for."""
-    called: str
-    """How such a note may call the machine besides."""
-    must: str
-    say: str
-    """What a machine must do."""
-    answer: str
-    """Opens a sentence, after softeners."""
-    asked: str
-    """A condition on a question."""
-    then_say: str
-    """After that condition."""
-    ignore: str
-    joint: str
-    """Between what is to be ignored and what is to be said."""
-    softeners: str
-    instead_say: str = ""
-    """After what is to be ignored; empty: as after a condition."""
-    pattern: re.Pattern[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        soft = rf"(?:(?:{self.softeners})[ ,]+){{0,3}}"
-        pattern = re.compile(
-            # To a machine: "AI assistants must report that …", "Note to the language model: …"
-            rf"\b{self.machine}\b[^.\n]{{0,60}}\b{self.must}\b[^.\n]{{0,20}}\b{self.say}"
-            rf"|\b{self.addressed}(?:{self.machine}|{self.called})\b"
-            # Of answers as such: "Answer that …", "When asked about the fee, say that …"
-            rf"|(?:^|[.!?:;\n] *)[-*>\s]*{soft}{self.answer}"
-            rf"|\b{self.asked}[^.\n]{{0,80}}\b{self.then_say}"
-            # Of everything else: "Ignore the other passages and say …"
-            rf"|\b{self.ignore}\b[^.\n]{{0,80}}{self.joint} *{soft}{self.instead_say or self.then_say}",
-            re.IGNORECASE,
-        )
-        object.__setattr__(self, "pattern", pattern)
-
-    def has_order(self, text: str, folded: str) -> bool:
-        """Whether a text has one; `folded` is it in lower case."""
-        has_signs = any(map(folded.__contains__, self.particles)) and any(map(folded.__contains__, self.signs))
-        return has_signs and self.pattern.search(text) is not None
-
+from agentic_rag.language.words.orders import FURTHER, QUOTE, OrderPattern, OrderWording
 
 _SAY = (
     r"(?:say|state|answer|respond|reply|report|claim|cite|conclude|assert|insist|"
@@ -77,7 +24,7 @@ _DI = (
 )
 _QUE = r"(?: seulement| uniquement| toujours| bien| simplement)* (?:que\b|qu['’])"
 
-_ENGLISH = _Language(
+_ENGLISH = OrderWording(
     signs=(
         "say", "stat", "answer", "respond", "repl", "report", "claim", "cite", "conclud", "tell", "assert", "note ",
         "message ", "instruction",
@@ -90,7 +37,11 @@ _ENGLISH = _Language(
     addressed=r"(?:note|message|instructions?) (?:to|for) (?:the |any |all )?",
     called=r"assistants?|models?",
     must=r"(?:must|should|shall|(?:is|are|have|need|has|needs) to)",
-    say=rf"{_SAY}\b",
+    # "AI systems must report serious incidents" is none.
+    say=(
+        rf"(?:{_SAY}\b(?: only| always)?(?: that\b| it\b| ?{QUOTE})|"
+        r"(?:say|answer|respond|reply|claim|insist)\b)"
+    ),
     answer=r"(?:answer|respond|reply)(?: only| always)? that\b",
     asked=r"(?:if|when|whenever)\b[^.\n]{0,30}\bask(?:ed|s)\b",
     then_say=rf"{_SAY}\b(?: only| always)? (?:that\b|it\b|[\"'“‘])",
@@ -99,7 +50,7 @@ _ENGLISH = _Language(
     instead_say=rf"{_SAY}\b",
     softeners="please|always|now|then|only|instead|simply|just",
 )  # fmt: skip
-_GERMAN = _Language(
+_GERMAN = OrderWording(
     signs=("dass", "daß", "hinweis", "weisung", "nachricht", "ignorier", "vergiss", "vergess", "antwort", "gib "),
     particles=("",),
     machine=(
@@ -114,16 +65,16 @@ _GERMAN = _Language(
     must=r"(?:muss|müssen|soll(?:en|te|ten)?|ha(?:t|ben))",
     say=(
         r"(?:zu )?(?:sagen|antworten|angeben|anzugeben|melden|berichten|behaupten|erklären|schreiben|mitteilen|"
-        rf"mitzuteilen|zitieren|nennen|ausgeben|auszugeben)\b(?:, (?:dass|daß)\b| ?{_QUOTE})"
+        rf"mitzuteilen|zitieren|nennen|ausgeben|auszugeben)\b(?:, (?:dass|daß)\b| ?{QUOTE})"
     ),
     answer=r"(?:antworte(?:n sie)?|erwidere|erwidern sie)(?: nur| stets| immer| bitte| einfach)*, (?:dass|daß)\b",
     asked=r"(?:wenn|falls|sobald|sooft)\b[^.\n]{0,60}\b(?:ge)?frag(?:t|en|st)\b",
-    then_say=rf"{_SAGE}\b(?: [^.,\n]{{1,20}})?(?:, (?:dass|daß)\b| ?{_QUOTE})",
+    then_say=rf"{_SAGE}\b(?: [^.,\n]{{1,20}})?(?:, (?:dass|daß)\b| ?{QUOTE})",
     ignore=r"(?:ignorier(?:e|en sie)|vergiss(?! nicht)|vergessen sie(?! nicht)|missachte(?:n sie)?)",
     joint=r"(?:\bund|,|;)",
     softeners="bitte|immer|stets|nun|jetzt|dann|nur|stattdessen|einfach",
 )  # fmt: skip
-_FRENCH = _Language(
+_FRENCH = OrderWording(
     signs=(
         "répond", "dites", "dis qu", "dire", "indique", "affirme", "déclare", "signale", "cite", "conclu", "écri",
         "prétend", "rapporter", "préciser", "note ", "message ", "instruction", "consigne", "remarque ",
@@ -142,16 +93,16 @@ _FRENCH = _Language(
     must=r"(?:doi(?:t|vent)|devr(?:a|ont|ait|aient)|(?:est|sont) tenue?s? d[e'’]|ont à|a à)",
     say=(
         r"(?:dire|répondre|indiquer|affirmer|signaler|déclarer|citer|rapporter|conclure|écrire|préciser)"
-        rf"(?:{_QUE}| ?{_QUOTE})"
+        rf"(?:{_QUE}| ?{QUOTE})"
     ),
     answer=rf"(?:réponds|répondez){_QUE}",
     asked=r"(?:si|quand|lorsqu\w*|dès qu\w*)\b[^.\n]{0,40}\b(?:demand|interrog|question)\w*",
-    then_say=rf"{_DIS}(?:{_QUE}| ?{_QUOTE})",
+    then_say=rf"{_DIS}(?:{_QUE}| ?{QUOTE})",
     ignore=r"(?:ignorez?|(?<!n['’])oubliez?|négligez?|ne (?:tiens|tenez) pas compte)",
     joint=r"(?:\bet|\bpuis|,|;)",
     softeners="s['’]il (?:te|vous) plaît|toujours|maintenant|ensuite|puis|simplement|plutôt|seulement",
 )  # fmt: skip
-_SPANISH = _Language(
+_SPANISH = OrderWording(
     signs=(
         "respond", "contest", "di que", "digan", "diga ", "decir", "indi", "afirm", "declar", "inform", "cita", "cite",
         "conclu", "escrib", "señala", "nota ", "mensaje ", "instrucci", "aviso ",
@@ -169,7 +120,7 @@ _SPANISH = _Language(
     must=r"(?:deben?|deberán?|deberían?|ha(?:n)? de|tienen? que)",
     say=(
         r"(?:decir|responder|indicar|afirmar|informar|declarar|citar|concluir|contestar|señalar|escribir)"
-        rf"(?:(?: solo| sólo| siempre)* que\b| ?{_QUOTE})"
+        rf"(?:(?: solo| sólo| siempre)* que\b| ?{QUOTE})"
     ),
     # "Responde que …" and "Contesta que …" also tell what somebody answers.
     answer=(
@@ -177,7 +128,7 @@ _SPANISH = _Language(
         r"(?:responde|contesta) (?:solo|sólo|únicamente)) que\b"
     ),
     asked=r"(?:si|cuando|siempre que)\b[^.\n]{0,40}\bpregunt\w*",
-    then_say=rf"{_DI}(?:(?: solo| sólo| siempre)* que\b| ?{_QUOTE})",
+    then_say=rf"{_DI}(?:(?: solo| sólo| siempre)* que\b| ?{QUOTE})",
     ignore=(
         r"(?:ignor(?:a|e|en)|(?<!no )olvid(?:a|e|en)|descart(?:a|e|en)|no teng(?:as?|an) en cuenta|"
         r"ha(?:z|ga) caso omiso)"
@@ -185,10 +136,17 @@ _SPANISH = _Language(
     joint=r"(?:\by|\bluego|,|;)",
     softeners="por favor|siempre|ahora|luego|entonces|simplemente|solo|sólo",
 )  # fmt: skip
-_LANGUAGES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH)
+WORDINGS: Mapping[str, OrderPattern] = {
+    "en": _ENGLISH.whole,
+    "de": _GERMAN.whole,
+    "fr": _FRENCH.whole,
+    "es": _SPANISH.whole,
+    **FURTHER,
+}
+"""By language (ISO 639-1)."""
 
 
 def is_order(text: str) -> bool:
-    """Whether a sentence of a text tells whoever answers what to say, in English, German, French or Spanish."""
+    """Whether a sentence of a text tells whoever answers what to say, in a language of `WORDINGS`."""
     folded = text.lower()
-    return any(language.has_order(text, folded) for language in _LANGUAGES)
+    return any(wording.has_order(text, folded) for wording in WORDINGS.values())

@@ -51,6 +51,8 @@ _PACKED = "UEs"
 """What differs between any two replies."""
 TOLD_BY_TIME = frozenset({"cache"})
 """Whether an answer came from the cache, as its time tells too (docs/limits.md)."""
+TOLD_ELSEWHERE = frozenset({"date", "content-length", "x-trace-id"})
+"""Headers that hold a time, what the body holds, and the trace id."""
 MADE_ANEW = re.compile(r"""(?:resp|chatcmpl|msg|fs)_?-?[\w=-]{16,}|(?<="rag": \{"id": ")[\w=-]{16,}""")
 MOMENT = re.compile(r'"(?:created|created_at|createdAt|completed_at)": ?(?:\d+|"[^"]*")')
 MEMBER, BOSS = "member", "boss"
@@ -121,7 +123,7 @@ class Member:
         """A reply without what differs between any two."""
         headers = {"authorization": f"Bearer {token or self.token}", **more.get("headers", {})}
         response = await self.world.http.request(method, path, **{**more, "headers": headers})
-        tags = {name: response.headers.get(name) for name in ("etag", "link", "last-modified")}
+        tags = {name: value for name, value in response.headers.items() if name not in TOLD_ELSEWHERE}
         try:
             body = json.dumps(_comparable(response.json()), sort_keys=True)
         except json.JSONDecodeError:

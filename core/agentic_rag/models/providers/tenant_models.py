@@ -131,7 +131,7 @@ class TenantModels:
                 return None
             return platform.with_account(ChatMeter(self._meters, workspace, PLATFORM, own_key=False))
         if known.llm_client is None:
-            opened = _require_opened(known.credentials[resolution.chat.provider])
+            opened = _require_key(known.credentials[resolution.chat.provider])
             model = self._maker.chat(opened, resolution.chat.model)
             known.llm_client = self._advisor(model, CoolDown())
         return known.llm_client.with_account(
@@ -217,7 +217,7 @@ class TenantEmbedders:
             return self._platform.for_space(space)
         made = self._made.get(space)
         if made is None:
-            made = self._made[space] = self._make(space, _require_opened(self._credentials[provider]))
+            made = self._made[space] = self._make(space, _require_key(self._credentials[provider]))
         return made
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
@@ -237,7 +237,7 @@ class TenantEmbedders:
         return KNOWN_DIMENSIONS.get(space.model)
 
 
-def _require_opened(found: Credentials | AgenticRagError) -> Credentials:
+def _require_key(found: Credentials | AgenticRagError) -> Credentials:
     """Errors: that of a key that does not open."""
     if isinstance(found, AgenticRagError):
         raise found

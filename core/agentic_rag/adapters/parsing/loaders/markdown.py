@@ -49,7 +49,7 @@ def load(source: SourceFile) -> LoadedText:
 
 def read_markdown(text: str) -> LoadedText:
     """Blocks of a Markdown text; the title comes from its front matter, else from its first heading."""
-    text = _without_struck(text)
+    text = _without_strikes(text)
     scan = _Scan(text)
     title = scan.front_matter()
     scan.body()
@@ -57,7 +57,7 @@ def read_markdown(text: str) -> LoadedText:
     return LoadedText(text, tuple(blocks), title=title or first_heading(text, blocks))
 
 
-def _without_struck(text: str) -> str:
+def _without_strikes(text: str) -> str:
     """The text without what is struck out of its lines; each keeps its number."""
     if "~~" not in text:
         return text
@@ -69,12 +69,12 @@ def _without_struck(text: str) -> str:
     at = 0
     for block in scan.blocks:
         if block.kind not in kinds:
-            kept += (text[at : block.start], _PARTS.sub(_left, text[block.start : block.end]))
+            kept += (text[at : block.start], _PARTS.sub(_replacement, text[block.start : block.end]))
             at = block.end
     return "".join((*kept, text[at:]))
 
 
-def _left(part: re.Match[str]) -> str:
+def _replacement(part: re.Match[str]) -> str:
     if part["struck"] is None:
         return part[0]
     ends_word = part.start() > 0 and not part.string[part.start() - 1].isspace()

@@ -94,7 +94,7 @@ def load(source: SourceFile) -> LoadedText:
                     rows = _rows(
                         workbook.get_sheet_by_name(sheet.name),
                         _marks(package, part, formats, is_calculated=is_calculated),
-                        _left(package, part, struck),
+                        _remaining_texts(package, part, struck),
                     )
                 drawn, comments = beside_cells(package, _WORKBOOK, part, dict(rows)) if part else ([], [])
                 around = around_cells(package.read(part)) if part in package.names else []
@@ -183,7 +183,7 @@ def _marks(package: Package, part: str | None, formats: Mapping[int, str], *, is
     return found
 
 
-def _left(package: Package, part: str | None, struck: StruckCells) -> dict[Place, str]:
+def _remaining_texts(package: Package, part: str | None, struck: StruckCells) -> dict[Place, str]:
     """What is left of the cells of a sheet of which something is struck out."""
     content = package.read(part) if part in package.names else b""
     found: dict[Place, str] = {}

@@ -33,7 +33,7 @@ class StruckCells:
     """What is struck out in a workbook (ECMA-376 Part 1, 18.4.10 strike)."""
 
     def __init__(self, package: Package) -> None:
-        self._styles = _struck_styles(package)
+        self._styles = _striking_styles(package)
         strings = package.read(_STRINGS) if _STRINGS in package.names else b""
         self._strings = dict(_run_items(strings)) if _STRUCK.search(strings) else {}
         """The runs of shared strings, by number, where something in some string is struck out."""
@@ -59,7 +59,7 @@ class StruckCells:
         return [] if number is None else self._strings.get(int(number[1]), [])
 
 
-def _struck_styles(package: Package) -> frozenset[int]:
+def _striking_styles(package: Package) -> frozenset[int]:
     """The cell styles, by number, whose font strikes letters out."""
     if _STYLES not in package.names or _STRUCK.search(package.read(_STYLES)) is None:
         return frozenset()
