@@ -27,6 +27,7 @@ from tests.guards import pytest_make_collect_report, pytest_runtest_makereport
 from tests.memory_folder import memory_folder
 from tests.shared_stack import StackDesk, WorkerStack
 from tests.stack import NEO4J, POSTGRES, SessionStack, Stack, copy_statement, database_at, execute, redis_sources
+from tests.telling import pytest_runtest_call
 
 # Laws are judged by what comes out: on a machine that does other work, how long an example took says nothing.
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -35,7 +36,7 @@ settings.register_profile("ci", settings.get_profile("laws"), max_examples=50)
 settings.register_profile("thorough", settings.get_profile("laws"), max_examples=1000)
 settings.load_profile("laws")
 
-__all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]
+__all__ = ["pytest_make_collect_report", "pytest_runtest_call", "pytest_runtest_makereport"]
 
 # Every client of an HTTP provider reads the machine's certificates anew, 40 ms of it; no test speaks TLS to a stranger.
 httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)

@@ -239,6 +239,7 @@ async def test_switched_off_means_feature_disabled_for_every_field() -> None:
     assert mutation.json()["errors"][0]["extensions"]["code"] == "FEATURE_DISABLED"
 
 
+@pytest.mark.tells("request_refused")
 async def test_introspection_can_be_switched_off() -> None:
     document = {"query": "{ __schema { types { name } } }"}
     async with client(Container()) as http:

@@ -274,6 +274,7 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol() -> None:
     assert refused.value.data == {"code": "TOOL_UNKNOWN"}
 
 
+@pytest.mark.tells("request_failed")
 async def test_a_fault_of_ours_says_nothing_of_itself() -> None:
     container = McpContainer(answer=FakeAnswer(ValueError("password=hunter2")))
     async with connected(container) as client:

@@ -60,6 +60,7 @@ def head(path: str, length: int) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
+@pytest.mark.tells("rag_document_uploaded", "document_id")
 async def test_an_upload_counts_once() -> None:
     product = await limited(writes=2)
     async with served(product) as port:

@@ -460,6 +460,7 @@ def test_spans_go_to_the_collector_without_the_message_of_an_error() -> None:
 
 
 @pytest.mark.network
+@pytest.mark.tells("rag_export_failed")
 def test_a_missing_collector_holds_shutdown_up_two_seconds_at_most() -> None:
     with HTTPServer(("127.0.0.1", 0), Collector) as closed:
         port = closed.server_port

@@ -102,6 +102,8 @@ async def test_after_an_outage_a_worker_takes_its_own_lease_again(
     assert [(one.attempt, one.outcome) for one in attempts] == [(1, "DONE")]
 
 
+@pytest.mark.tells("rag_job_not_leased")
+@pytest.mark.tells("rag_lease_renewal_failed", "job_id")
 async def test_lapses_of_workers_that_live_on_use_up_no_attempt(
     plane: DataPlane, folder: Path, workers: list[FarWorker]
 ) -> None:

@@ -380,6 +380,7 @@ async def test_a_document_without_an_original_is_refused_and_stays_ready(plane: 
     assert document.status is DocumentStatus.READY
 
 
+@pytest.mark.tells("rag_document_reingested", "document_id")
 async def test_asking_twice_gives_one_job(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)

@@ -104,6 +104,7 @@ async def test_a_job_that_nobody_waits_for_any_more_costs_no_call(
     assert [job.state for job in await plane.jobs(JobKind.HYDE)] == [JobState.DONE]
 
 
+@pytest.mark.tells("rag_chat_failed", "job_id")
 async def test_a_fault_of_the_model_reaches_the_answer_and_is_no_dead_letter(
     plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: LlmClient, passages: QueuedPassages
 ) -> None:

@@ -90,6 +90,7 @@ async def test_a_missing_file_is_hidden_and_its_erasure_waits_for_the_grace(plan
     assert timedelta(hours=23) < job.run_after - datetime.now(UTC) <= timedelta(hours=24)
 
 
+@pytest.mark.tells("rag_document_erased", "document_id")
 async def test_after_the_grace_it_is_erased(plane: DataPlane, folder: Path) -> None:
     plane.missing_grace = timedelta(seconds=1)
     (file, *_) = await fill(plane, folder, 2)

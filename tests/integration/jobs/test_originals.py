@@ -57,6 +57,23 @@ async def test_a_superseded_original_goes_with_the_publish_of_the_next(plane: Da
     assert (await plane.rows("rag_originals"), await plane.rows("rag_doomed_blobs")) == (1, 0)
 
 
+@pytest.mark.tells("rag_original_left", "job_id")
+async def test_an_older_original_that_cannot_be_removed_is_left_to_upkeep(
+    plane: DataPlane, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(_: object) -> None:
+        raise DependencyUnavailable("The bucket does not answer.", dependency="blobs")
+
+    (folder / "a.md").write_text("Water flows.")
+    await plane.ingest_folder(folder)
+    change(folder / "a.md", "Water falls.")
+    monkeypatch.setattr(plane.blobs, "delete", away)
+
+    await plane.ingest_folder(folder)
+
+    assert await plane.rows("rag_doomed_blobs") == 1
+
+
 async def test_going_back_before_the_new_content_was_published_leaves_one_original(
     plane: DataPlane, folder: Path
 ) -> None:
@@ -72,6 +89,7 @@ async def test_going_back_before_the_new_content_was_published_leaves_one_origin
     assert await content_of(plane) == [b"Water flows."]
 
 
+@pytest.mark.tells("rag_job_rejected", "job_id")
 async def test_the_same_content_tried_again_is_stored_once(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_bytes(b"")
     await plane.ingest_folder(folder)

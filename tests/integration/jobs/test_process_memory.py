@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -19,17 +20,21 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 from tests.contract.backends import Watched
+from tests.memory_store.telemetry import RecordingTelemetry
 from tests.programs import PYTHONPATH, Program
 from tests.stack import execute
 from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.erasure import process_register
+from agentic_rag.adapters.postgres.erasure.process_register import ProcessRegister
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
+from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.bootstrap import Container
 from agentic_rag.erasure.certificate import Certificate, ErasedStore
 from agentic_rag.erasure.confirm_drops import ConfirmDrops
 from agentic_rag.erasure.delete import Deletion
+from agentic_rag.erasure.process_memory import ProcessMemory
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable
@@ -267,6 +272,7 @@ async def test_one_confirmation_completes_many_certificates_and_the_memory_of_no
         assert await holder.places() == []
 
 
+@pytest.mark.tells("rag_memory_held")
 async def test_a_process_killed_before_it_confirms_is_waited_for_until_it_lapses(world: World) -> None:
     workspace, [document_id] = await world.workspace("ours", 1)
     victim, survivor = await world.holder(searched=False), await world.holder()
@@ -288,6 +294,7 @@ async def test_a_process_killed_before_it_confirms_is_waited_for_until_it_lapses
     assert await survivor.places() == []
 
 
+@pytest.mark.tells("rag_memory_dropped")
 async def test_a_stopped_process_drops_what_it_held_before_it_goes_on(world: World) -> None:
     workspace, [document_id] = await world.workspace("ours", 1)
     holder = await world.holder()
@@ -398,3 +405,22 @@ async def test_the_row_of_before_ends_when_the_work_of_before_has_ended(
     await eventually(lambda: world.has_ended(before), "its earlier row ends")
 
     assert waits
+
+
+@pytest.mark.tells("rag_process_unregistered")
+@pytest.mark.tells("rag_process_registered")
+async def test_a_process_that_came_back_into_the_register_says_so(
+    migrated_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_register, "RETRY_SECONDS", 0.01)
+    telemetry = RecordingTelemetry()
+    register = ProcessRegister("postgresql://nobody@127.0.0.1:1/none", ProcessMemory(), SystemClock(), telemetry, "t")
+
+    async def told(name: str) -> bool:
+        return any(one.name == name for one in telemetry.events)
+
+    register.start()
+    await eventually(partial(told, "rag_process_unregistered"), "it is not in the register")
+    register._dsn = migrated_database
+    await eventually(partial(told, "rag_process_registered"), "it is in the register again")
+    await register.aclose()

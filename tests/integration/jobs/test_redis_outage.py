@@ -47,6 +47,8 @@ async def _answers(client: redis.asyncio.Redis) -> bool:
         return False
 
 
+@pytest.mark.tells("rag_queue_reachable")
+@pytest.mark.tells("rag_queue_unreachable")
 async def test_work_goes_on_after_an_outage_of_redis(migrated_database: str, tmp_path: Path, folder: Path) -> None:
     port = free_port()
     plane = DataPlane(migrated_database, f"redis://127.0.0.1:{port}", tmp_path / "blobs")

@@ -805,6 +805,23 @@ async def test_deleting_a_snapshot_removes_its_files_and_keeps_its_line(plane: D
         await place_of(plane, record)
 
 
+@pytest.mark.tells("rag_snapshot_files_left")
+async def test_files_of_a_snapshot_that_cannot_be_removed_are_left_to_upkeep(
+    plane: DataPlane, sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(_: object) -> None:
+        raise DependencyUnavailable("The bucket does not answer.", dependency="blobs")
+
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+    monkeypatch.setattr(plane.blobs, "delete", away)
+
+    await plane.take_snapshot.delete(plane.workspace, record.snapshot_id)
+
+    after = await record_of(plane, record.snapshot_id)
+    assert (after.state, after.is_stored) == (SnapshotState.EXPIRED, True)
+
+
 async def test_asking_twice_before_it_is_taken_gives_one_snapshot(plane: DataPlane, sources: Path) -> None:
     await plane.ingest_folder(sources)
 

@@ -236,6 +236,8 @@ async def test_a_gate_whose_recall_falls_refuses_and_nothing_changes(corpus: Dat
     assert await corpus.database.head(corpus.workspace) == before
 
 
+@pytest.mark.tells("rag_space_switched", "job_id")
+@pytest.mark.tells("rag_switch_judged", "job_id")
 async def test_a_gate_that_holds_lets_the_switch_pass(corpus: DataPlane) -> None:
     gate = RecallGate((RecallQuestion("the harbour pump", ("a.md",)),), k=2)
     async with corpus.worker():

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import pytest
 from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.memory_store.answering.runs import MemoryRunStore
 from tests.memory_store.compute import InlineCompute
@@ -19,6 +20,7 @@ from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.ask import AnswerPorts
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
@@ -57,6 +59,13 @@ class Leaking:
     async def snapshot(self, workspace: WorkspaceRef, *arguments: Any, **options: Any) -> AsyncIterator[Any]:
         async with self.database.snapshot(self.victim, *arguments, **options) as snapshot:
             yield snapshot
+
+
+class Failing:
+    """Ingestion while the database is away."""
+
+    async def run(self, *_: object) -> None:
+        raise DependencyUnavailable("Postgres does not answer.", dependency="postgres")
 
 
 class World:
@@ -105,6 +114,7 @@ async def test_a_second_round_changes_nothing_and_no_list_shows_the_canary() -> 
         assert not (await world.runs.page(workspace, PageRequest(10))).items
 
 
+@pytest.mark.tells("rag_tenant_canary_not_found")
 async def test_an_organisation_that_reads_another_is_counted_and_named() -> None:
     world = World(2, victim=0)
     first, second = world.organisations
@@ -115,6 +125,17 @@ async def test_an_organisation_that_reads_another_is_counted_and_named() -> None
     assert Leak(second, first, "answer") in report.leaks
     assert report.blind == (second,)
     assert world.counted("rag_tenant_leaks_total") == len(report.leaks) > 0
+
+
+@pytest.mark.tells("rag_tenant_canary_failed")
+async def test_an_attack_that_fails_is_told_and_counted_and_proves_nothing() -> None:
+    world = World(2)
+    world.attacks._ingest = Failing()  # type: ignore[assignment]
+
+    report = await world.attacks.run()
+
+    assert report.failed == 2
+    assert not report.is_clean
 
 
 async def test_of_many_organisations_each_round_attacks_others() -> None:

@@ -28,6 +28,7 @@ from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOpt
 from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.ingestion import ingest as ingest_module
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
@@ -88,9 +89,13 @@ def stub() -> Iterator[ProviderStub]:
         yield running
 
 
+@pytest.mark.tells("rag_document_waited", "job_id", "trace_id")
+@pytest.mark.tells("rag_document_ingested", "job_id", "trace_id")
+@pytest.mark.tells("rag_stage_ended", "job_id", "trace_id")
 async def test_the_stages_of_an_ingestion_are_children_of_its_job_and_the_job_of_who_asked_for_it(
-    exported: Exported, tmp_path: Path
+    exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ingest_module, "WORTH_TELLING_SECONDS", 0.0)
     (tmp_path / "pump.md").write_text("# Pump\n\nThe pump lifts water from the well.")
     store, telemetry = MemoryStore(SystemClock()), exported.telemetry
     database, board, queue = (
@@ -136,6 +141,8 @@ async def test_the_stages_of_an_ingestion_are_children_of_its_job_and_the_job_of
     assert {attribute(span, "rag.job.id") for span in (job, *stages)} == {str(ref.job_id)}
 
 
+@pytest.mark.tells("rag_stage_ended", "run_id", "trace_id")
+@pytest.mark.tells("rag_run_ended", "run_id", "trace_id")
 async def test_arms_and_calls_of_a_model_are_inside_the_stages_of_their_run_and_carry_its_id(
     exported: Exported, stub: ProviderStub
 ) -> None:

@@ -146,6 +146,7 @@ async def test_a_search_reads_the_replica_once_it_has_what_was_written_and_never
     await used_for(process, workspace, [])
 
 
+@pytest.mark.tells("rag_replica_lost")
 async def test_a_killed_replica_costs_no_question_its_answer(
     stores: Backend, process: Process, primary_url: str, server: Replica
 ) -> None:

@@ -346,6 +346,7 @@ async def keep_for(system: Container, workspace: WorkspaceRef, **days: int | Non
         await transaction.workspaces.change_settings(workspace.workspace_id, lambda now: replace(now, **days))
 
 
+@pytest.mark.tells("rag_erasures_reapplied")
 async def test_a_list_of_before_the_backup_narrows_nothing(
     systems: tuple[Container, Container], tmp_path: Path
 ) -> None:

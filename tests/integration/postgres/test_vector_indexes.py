@@ -171,6 +171,7 @@ async def test_scores_by_the_index_equal_those_of_the_scan(
         assert [hit.raw for hit in served] == sorted((hit.raw for hit in served), reverse=True)
 
 
+@pytest.mark.tells("rag_vector_index_measured")
 async def test_a_ready_index_is_what_the_planner_uses(stores: Backend, migrated_url: str, large: WorkspaceRef) -> None:
     await keep(stores, migrated_url, large)
     server = await asyncpg.connect(migrated_url)

@@ -189,6 +189,7 @@ async def test_tokens_that_name_unknown_keys_cannot_make_us_fetch_more_than_once
     assert it.issuer.fetches == 2
 
 
+@pytest.mark.tells("rag_jwks_fetch_failed")
 async def test_an_issuer_that_is_away_leaves_its_keys_believed_for_a_day() -> None:
     async with world() as it:
         await it.identity.authenticate(signed(claims(ORG), rsa_key()))

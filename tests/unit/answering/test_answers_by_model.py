@@ -537,6 +537,7 @@ async def test_hyde_is_off_by_default(desk: Desk) -> None:
     assert desk.stub.asked_for("hypothetical_passage") == []
 
 
+@pytest.mark.tells("rag_chat_failed", "run_id")
 async def test_hyde_that_fails_is_done_without(desk: Desk) -> None:
     desk.script["hypothetical_passage"] = lambda _: {"passage": ""}
 

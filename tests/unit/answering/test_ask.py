@@ -488,6 +488,7 @@ async def test_refresh_only_writes_and_bypass_does_neither(world: World) -> None
     assert (await world.ask(question)).cache is CacheOutcome.HIT
 
 
+@pytest.mark.tells("rag_cache_entry_unreadable", "run_id")
 async def test_bytes_that_are_no_answer_count_as_a_miss(world: World) -> None:
     question = "At which wave height is crew transfer suspended?"
     await world.ask(question)
@@ -575,6 +576,8 @@ async def test_without_the_database_there_is_a_typed_error(world: World) -> None
         await world.ask("At which wave height is crew transfer suspended?")
 
 
+@pytest.mark.tells("rag_runs_delayed")
+@pytest.mark.tells("rag_runs_unrecorded")
 async def test_runs_that_cannot_be_stored_do_not_fail_the_answer(world: World) -> None:
     world.runs.fails = DependencyUnavailable("gone", dependency="postgres")
     assert (await world.ask("Who founded Corrand Tidal?")).answer.text
@@ -642,6 +645,8 @@ async def test_nothing_unverified_ever_leaves(world: World) -> None:
     assert answer.abstention.nearest == ()
 
 
+@pytest.mark.tells("rag_run_ended", "run_id")
+@pytest.mark.tells("rag_stage_ended", "run_id")
 async def test_each_stage_has_a_span_a_metric_and_an_event_with_the_id_of_the_run(world: World) -> None:
     run = await world.ask("Who founded Corrand Tidal?")
     aged = [name for name, _ in world.telemetry.observed if name == "rag_document_age_seconds"]

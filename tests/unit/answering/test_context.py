@@ -28,7 +28,14 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, Retryable, SnapshotOutdated
+from agentic_rag.kernel.errors import (
+    BudgetExceeded,
+    DependencyUnavailable,
+    InvalidInput,
+    NotFound,
+    Retryable,
+    SnapshotOutdated,
+)
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
@@ -225,6 +232,15 @@ async def test_without_an_embedder_words_find_passages_and_no_similarity_is_told
     assert found.degraded == (Dependency.EMBEDDER,)
 
 
+@pytest.mark.tells("rag_budget_refused")
+async def test_a_spent_budget_leaves_a_search_to_words(corpus: Corpus) -> None:
+    product = _product(corpus)
+    product.embedder.fails = BudgetExceeded("The day's ceiling is reached.")
+
+    assert (await product.find("relief valve")).degraded == (Dependency.EMBEDDER,)
+
+
+@pytest.mark.tells("rag_search_without_vector")
 async def test_without_an_embedder_nothing_passes_a_least_similarity(corpus: Corpus) -> None:
     product = _product(corpus)
     product.embedder.fails = Retryable("busy")
@@ -299,6 +315,7 @@ async def test_a_database_that_is_away_gives_an_empty_context_with_its_fault(cor
     assert "rag_context_failed" in product.telemetry.events
 
 
+@pytest.mark.tells("rag_context_failed")
 async def test_a_context_that_is_late_is_empty(corpus: Corpus) -> None:
     corpus.hang = 5.0
 

@@ -214,6 +214,7 @@ async def test_the_key_of_a_program_tells_nothing_by_what_it_does() -> None:
     assert log.kept == []
 
 
+@pytest.mark.tells("rag_feedback_not_noticed")
 async def test_what_cannot_be_written_fails_no_request() -> None:
     log = NoticeLog()
     log.fails = True

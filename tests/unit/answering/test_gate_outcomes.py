@@ -195,6 +195,8 @@ def test_a_plan_at_rest_lowers_what_would_come_to_it(wanted: str, crawls: bool, 
     assert (causes.get(DowngradeCause.SATISFACTION) == "retrieve") is lowered
 
 
+@pytest.mark.tells("rag_gate_rolled_back")
+@pytest.mark.tells("rag_gate_tried_again")
 async def test_a_rollback_is_stored_told_once_and_known_to_the_next_process() -> None:
     log, telemetry = OutcomeLog(at=NOW), Telemetry()
     log.kept = newest_first([ran(number) for number in range(40)])

@@ -148,6 +148,7 @@ async def test_one_poisoned_page_moves_no_answer_that_two_sources_contradict(ord
     assert "2.5 m" in poisoned.answer.text
 
 
+@pytest.mark.tells("rag_looked_outside", "run_id")
 async def test_two_sites_that_disagree_are_both_quoted() -> None:
     corpus = small()
     web = bringing(

@@ -14,7 +14,7 @@ from agentic_rag.answering.runs import record
 from agentic_rag.answering.runs.record import BATCH, CacheFill, RunRecorder
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Permanent, Retryable
 from agentic_rag.tenancy.entering import bound_principals, entering_as
-from agentic_rag.tenancy.principals import Principal, Role
+from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 
 
 def database() -> Any:
@@ -98,6 +98,22 @@ async def test_a_run_can_be_found_before_it_is_stored() -> None:
     assert recorder.find(replace(WORKSPACE, workspace_id=UUID(int=1)), run.run_id) is None
     await recorder.aclose()
     assert recorder.find(WORKSPACE, run.run_id) is None
+    assert runs.stored == [run]
+
+
+@pytest.mark.tells("rag_cache_put_failed")
+async def test_an_answer_that_cannot_be_cached_is_stored_all_the_same() -> None:
+    class Away(Cache):
+        async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
+            raise DependencyUnavailable("Redis is away.", dependency="redis")
+
+    run, runs, corpus = await _run(), Runs(), database()
+    recorder = RunRecorder(corpus, runs, Away(), Telemetry())
+
+    version = await corpus.corpus_version(WORKSPACE)
+    recorder.submit(run, CacheFill(WORKSPACE, "key", EncodedAnswer(run.answer), 60, seen_version=version))
+    await recorder.aclose()
+
     assert runs.stored == [run]
 
 

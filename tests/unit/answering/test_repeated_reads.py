@@ -53,6 +53,7 @@ def interrupted(failures: int, cause: BaseException) -> Interrupted:
     return corpus
 
 
+@pytest.mark.tells("rag_read_repeated", "run_id")
 async def test_a_read_whose_session_ended_is_repeated_once_on_a_new_snapshot() -> None:
     world = World(interrupted(1, SessionEnded("connection is closed")))
 

@@ -99,6 +99,7 @@ async def test_a_publish_that_changes_nothing_of_the_answer_is_told_as_the_same(
     assert found.checked_at is not None
 
 
+@pytest.mark.tells("rag_saved_question_changed")
 async def test_a_publish_that_changes_the_answer_is_told_with_the_stage_and_an_event(desk: Desk) -> None:
     run = await desk.ask()
     await desk.save(run)

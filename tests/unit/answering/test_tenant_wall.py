@@ -85,6 +85,7 @@ class OneFlightForAll(SingleFlight[PipelineResult]):
         return self.theirs, True
 
 
+@pytest.mark.tells("rag_tenant_leak")
 async def test_a_shared_run_of_another_workspace_is_run_anew_and_counted() -> None:
     world = _world()
     answered: list[PipelineResult] = []

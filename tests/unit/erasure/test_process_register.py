@@ -15,6 +15,7 @@ from agentic_rag.erasure.process_memory import ProcessMemory
 
 
 @pytest.mark.network
+@pytest.mark.tells("rag_process_unregistered")
 async def test_an_outage_is_told_once_however_often_it_is_tried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

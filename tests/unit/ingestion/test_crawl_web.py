@@ -47,6 +47,7 @@ async def test_a_crawl_and_a_search_are_in_the_audit_log() -> None:
     assert sorted(await logged(ground)) == ["web.crawl", "web.search"]
 
 
+@pytest.mark.tells("rag_web_refused", "job_id")
 async def test_without_leave_nothing_is_asked() -> None:
     ground = await CrawledWorkspace().open()
     ref = await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{SHELLS}/",)), "user:ada")

@@ -132,6 +132,7 @@ async def test_many_readers_cost_one_poll_and_the_last_one_ends_it(backend: Back
     assert database.opened == after
 
 
+@pytest.mark.tells("rag_follow_failed")
 async def test_a_database_that_is_away_costs_no_change(backend: Backend) -> None:
     workspace = await backend.workspace()
     database = CountedDatabase(backend)

@@ -121,6 +121,7 @@ async def test_pages_that_send_one_another_on_end() -> None:
     assert ended["/1"][0] is PageState.EXPANDED
 
 
+@pytest.mark.tells("rag_crawl_ended", "job_id")
 async def test_a_page_of_signs_is_no_document() -> None:
     _, ended = await crawled({"/0": Answer(b"<html><body>" + b"<" * 5_000), "/1": Answer("<p>泵站</p>".encode())})
 

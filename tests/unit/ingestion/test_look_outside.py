@@ -23,7 +23,7 @@ from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
 from agentic_rag.ingestion.web.read_pages import ReadPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
 from agentic_rag.jobs.job import GiveUp, JobRef, QueueName
-from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.errors import DependencyUnavailable, ParseFailed
 from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
@@ -59,6 +59,18 @@ async def look(
     looks = LookOutsideForRun(ground.database, search, ground.pages, ground.keep, working, ground.telemetry)  # type: ignore[arg-type]
     async with asyncio.timeout(20):
         return await looks(request)
+
+
+@pytest.mark.tells("rag_search_failed")
+async def test_a_search_that_fails_counts_as_none() -> None:
+    async def fail(_: SearchRequest) -> tuple[SearchResult, ...]:
+        raise DependencyUnavailable("The engine does not answer.", dependency="search")
+
+    ground = await CrawledWorkspace().open()
+
+    report = await look(ground, OutsideRequest(ground.workspace, ("valves",), (), seconds=0.6), fail)
+
+    assert (report.searches, report.pages) == (0, 0)
 
 
 async def test_a_page_that_no_worker_reads_in_time_is_pending_and_the_report_partial() -> None:
@@ -228,6 +240,7 @@ async def test_what_is_not_looked_for_is_not_refused() -> None:
     assert "rag_web_refused" not in {one.name for one in ground.telemetry.events}
 
 
+@pytest.mark.tells("rag_page_kept", "document_id")
 async def test_a_page_that_a_search_found_says_what_was_searched_for() -> None:
     ground = await CrawledWorkspace().open()
 
@@ -237,6 +250,8 @@ async def test_a_page_that_a_search_found_says_what_was_searched_for() -> None:
     assert (kept.provenance["search_query"], kept.provenance["crawl_depth"]) == ("the tug of Brannvik", "0")
 
 
+@pytest.mark.tells("rag_directives_evaluated", "run_id")
+@pytest.mark.tells("rag_web_refused", "run_id")
 async def test_the_gates_decision_and_a_spent_envelope_are_told_with_the_run_and_its_trace() -> None:
     ground = await fill_workspace()
     spent = await ground.envelope.ceilings(ground.workspace)

@@ -246,6 +246,7 @@ async def test_readers_and_what_is_said_of_files_arrive(world: PushedWorkspace) 
     assert {one.metadata.domain for one in known.values()} == {"machines"}
 
 
+@pytest.mark.tells("rag_source_synchronised")
 async def test_acts_are_told_with_who_did_them(world: PushedWorkspace) -> None:
     await world.bring({"0.md": EIGHT["0.md"]})
 

@@ -137,6 +137,7 @@ async def test_a_page_that_is_gone_at_two_looks_is_hidden_then_erased_and_shown_
     assert [url.partition(HOST)[2] for url in await ground.documents()] == ["/b"]
 
 
+@pytest.mark.tells("rag_page_gone", "document_id")
 async def test_a_page_that_asks_not_to_be_kept_is_hidden_at_once() -> None:
     ground = await RenewedWorkspace().fill("/a", "/b")
     forbidden = page("/a", prose(0), head='<meta name="robots" content="noindex">')

@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+from tests.memory_store.telemetry import RecordingTelemetry
+from tests.telling import Line, listening, untold
+
+from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
+from agentic_rag.kernel.telemetry import Telemetry
+
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ("core", "server", "worker", "cli")
 FAULT = {"code", "fault", "error"}
@@ -77,6 +84,78 @@ def test_every_line_that_the_page_names_is_written_with_the_fields_it_names() ->
     assert len(told) >= 2
     for name, of in told.items():
         assert set(re.findall(r"`(\w+)`", of)) <= fields[name], name
+
+
+def outage_lines(source: str) -> Iterator[str]:
+    """The names that an `OutageLog` tells the begin and the end of an outage by."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "OutageLog":
+            yield from (ast.literal_eval(name) for name in node.args[1:3])
+
+
+def named_lines() -> dict[str, set[str]]:
+    """Every name by which the product writes a line, with its levels."""
+    levels: dict[str, set[str]] = {}
+    for one in written():
+        names = [one.name]
+        if one.place.startswith("worker/agentic_rag_worker/outage_log.py"):
+            files = (ROOT / "worker").rglob("*.py")
+            names = [name for file in files for name in outage_lines(file.read_text("utf-8"))]
+        for name in names:
+            # A stage says by its level how it ended.
+            levels.setdefault(name, set()).add("info" if one.level == "level" else one.level)
+    return levels
+
+
+def events_of_the_page() -> dict[str, tuple[set[str], set[str]]]:
+    """Levels and ids by name."""
+    page = (ROOT / "docs" / "observability.md").read_text("utf-8")
+    section = page.partition("## Events")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| ?(.*?) ?\| .+ \|$", section, re.M)
+    return {name: (set(re.findall(r"`(\w+)`", levels)), set(re.findall(r"`(\w+)`", ids))) for name, levels, ids in rows}
+
+
+def provoked(source: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """The marks `tells` of a file of tests: lines, with the ids that they must have."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "tells":
+            name, *ids = (ast.literal_eval(one) for one in node.args)
+            yield name, frozenset(ids)
+
+
+def test_the_page_names_every_line_with_its_levels() -> None:
+    assert {name: levels for name, (levels, _) in events_of_the_page().items()} == named_lines()
+
+
+@pytest.mark.slow
+def test_every_line_of_the_page_is_provoked_by_a_test_with_each_of_its_ids() -> None:
+    marks: dict[str, set[str]] = {}
+    for file in (ROOT / "tests").rglob("test_*.py"):
+        source = file.read_text("utf-8")
+        for name, ids in provoked(source) if "mark.tells(" in source else ():
+            marks.setdefault(name, set()).update(ids)
+    page = events_of_the_page()
+
+    assert sorted(page.keys() - marks.keys()) == [], "no test provokes them"
+    assert sorted(marks.keys() - page.keys()) == [], "no such lines"
+    assert {name: sorted(ids - marks[name]) for name, (_, ids) in page.items() if not ids <= marks[name]} == {}
+
+
+def test_a_line_that_was_not_told_or_lacks_an_id_is_a_fault() -> None:
+    told = [Line("rag_run_ended", frozenset({"run_id", "outcome"}))]
+
+    assert untold(told, "rag_run_ended", "run_id") is None
+    assert untold(told, "rag_run_ended", "job_id") == "rag_run_ended was told without job_id"
+    assert (untold(told, "rag_run_lost") or "").startswith("rag_run_lost was not told")
+
+
+@pytest.mark.parametrize("speaker", [ProcessTelemetry(TelemetryOptions(log_level="error")), RecordingTelemetry()])
+def test_what_is_told_is_heard_with_the_ids_around_it(speaker: Telemetry) -> None:
+    with listening() as told, speaker.bind(run_id="r"):
+        speaker.event("rag_x", code="c")
+    speaker.event("rag_y")
+
+    assert told == [Line("rag_x", frozenset({"run_id", "code"}))]
 
 
 def test_the_judges_see_what_a_place_writes() -> None:

@@ -75,6 +75,7 @@ async def test_removing_says_whether_there_was_a_key() -> None:
     assert await keys.all(org_id) == []
 
 
+@pytest.mark.tells("rag_master_key_rotated")
 async def test_a_rotation_wraps_every_key_of_every_organisation_once() -> None:
     world = World()
     organisations = [uuid4() for _ in range(5)]
@@ -135,6 +136,7 @@ async def test_a_look_tells_which_stored_keys_this_process_cannot_open_and_chang
     assert repr(world.store.organisations) == before
 
 
+@pytest.mark.tells("rag_provider_key_unreadable")
 async def test_a_key_that_cannot_be_opened_does_not_stop_the_others() -> None:
     world, spoilt, sound = World(), uuid4(), uuid4()
     await world.keys({"old": NEW}).set(spoilt, given_key(), "ada")

@@ -443,6 +443,7 @@ async def test_a_soft_limit_that_could_not_be_written_is_told_with_a_later_call(
     assert [event.name for event in telemetry.events] == ["rag_budget_soft_limit"]
 
 
+@pytest.mark.tells("rag_budget_soft_limit")
 async def test_a_workspaces_budget_leaves_its_neighbours_alone(stub: ProviderStub) -> None:
     async with opened(stub) as world:
         org_id = (await world.organisation()).org_id

@@ -86,6 +86,7 @@ def system(tmp_path: Path) -> System:
     return System(tmp_path)
 
 
+@pytest.mark.tells("rag_backup_taken")
 async def test_a_backup_holds_what_it_was_given(system: System) -> None:
     await system.add_original()
     manifest = await system.back_up()

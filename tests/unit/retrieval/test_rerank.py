@@ -148,6 +148,7 @@ async def test_a_reranker_that_fails_leaves_the_order_and_says_so(judge: Judge) 
     assert degraded.degraded == (Dependency.RERANKER,)
 
 
+@pytest.mark.tells("rag_reranker_failed", "run_id")
 async def test_a_reranker_that_is_late_is_not_waited_for() -> None:
     async def late(question: str, passages: Sequence[Passage]) -> Sequence[float]:
         await asyncio.Event().wait()

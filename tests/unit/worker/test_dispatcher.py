@@ -4,6 +4,7 @@ import asyncio
 from datetime import datetime, timedelta
 from uuid import uuid4
 
+import pytest
 from tests.memory_store.jobs.job_board import MemoryJobBoard
 from tests.memory_store.jobs.queue import MemoryJobQueue
 from tests.memory_store.session.database import MemoryDatabase
@@ -55,6 +56,8 @@ class AwayForAWhile(MemoryJobBoard):
         return self.looks >= 5
 
 
+@pytest.mark.tells("rag_dispatch_failed")
+@pytest.mark.tells("rag_dispatch_resumed")
 async def test_an_outage_is_logged_when_it_begins_and_when_it_ends_not_at_every_look() -> None:
     store, queue, telemetry = MemoryStore(SystemClock()), MemoryJobQueue(), RecordingTelemetry()
     board, timings = AwayForAWhile(store), WorkerTimings(outage=0.001, follow=0.001)
@@ -153,6 +156,7 @@ async def test_a_worker_is_seen_every_third_of_a_lease_whether_it_leads_or_not()
     assert (stored.identity, stored.ended_at) == (WORKER, None)
 
 
+@pytest.mark.tells("rag_upkeep_enqueued")
 async def test_upkeep_of_many_workspaces_does_not_keep_jobs_waiting_and_all_of_it_is_done() -> None:
     store, queue, telemetry = MemoryStore(SystemClock()), MemoryJobQueue(), RecordingTelemetry()
     database, board, org_id = MemoryDatabase(store), EverythingDue(store), uuid4()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+import pytest
 from tests.memory_store.telemetry import RecordingTelemetry
 from tests.waiting import eventually
 
@@ -42,6 +43,7 @@ async def while_patrolling(
     return telemetry
 
 
+@pytest.mark.tells("rag_tenant_canaries_checked")
 async def test_the_worker_that_leads_attacks_at_once_and_says_what_it_checked() -> None:
     attacks = Attacks()
 
@@ -74,6 +76,7 @@ async def test_a_worker_that_does_not_lead_attacks_nobody() -> None:
     assert attacks.rounds == 0
 
 
+@pytest.mark.tells("rag_tenant_canaries_failed")
 async def test_a_round_that_fails_is_counted_and_the_next_one_comes() -> None:
     attacks = Attacks(fails=True)
 

@@ -106,6 +106,7 @@ class Outbox:
         exclusive_lock: ExclusiveLock | None = None,
         timings: WorkerTimings | None = None,
         telemetry: RecordingTelemetry | None = None,
+        queue: MemoryJobQueue | None = None,
     ) -> JobRunner:
         clock, telemetry, handlers = (
             SystemClock(),
@@ -119,8 +120,8 @@ class Outbox:
         )
         heartbeat = Heartbeat(lambda: self.database, clock, telemetry, timedelta(seconds=30), WORKER)
         return JobRunner(
-            self.database, MemoryJobQueue(), handlers, RetryPolicy(3, 10), heartbeat, exclusive_lock or ExclusiveLock(),
-            clock, RandomIds(), telemetry, WORKER, timings or WorkerTimings(),
+            self.database, queue or MemoryJobQueue(), handlers, RetryPolicy(3, 10), heartbeat,
+            exclusive_lock or ExclusiveLock(), clock, RandomIds(), telemetry, WORKER, timings or WorkerTimings(),
         )  # fmt: skip
 
 
@@ -310,6 +311,7 @@ async def test_a_job_that_always_brings_the_database_down_ends_as_a_dead_letter(
     assert (job.state, job.attempts) == (JobState.DEAD, 3)
 
 
+@pytest.mark.tells("rag_job_failed", "job_id")
 async def test_a_statement_that_runs_out_of_time_is_the_jobs_own_failure(outbox: Outbox) -> None:
     ref = await outbox.enqueued("key")
 
@@ -432,6 +434,11 @@ async def test_nobody_is_convicted_or_set_apart_whose_work_is_done(outbox: Outbo
     assert await asyncio.gather(*tasks) == [RunOutcome.DONE, RunOutcome.DONE]
 
 
+class DeafQueue(MemoryJobQueue):
+    async def mirror_dead(self, *_: object) -> None:
+        raise DependencyUnavailable("Redis is away.", dependency="redis")
+
+
 class Staged:
     """A body that is one stage."""
 
@@ -446,6 +453,34 @@ class Staged:
         return None
 
 
+@pytest.mark.tells("rag_dead_letter_not_mirrored", "job_id")
+async def test_a_dead_letter_is_one_although_the_queue_cannot_show_it(outbox: Outbox) -> None:
+    ref = await outbox.enqueued("poison", lost_workers=3)
+
+    assert await outbox.runner(HeldByKey(), queue=DeafQueue()).run(ref) is RunOutcome.DEAD
+
+
+@pytest.mark.tells("rag_job_ending_not_recorded", "job_id")
+async def test_an_ending_that_meets_an_outage_is_recorded_after_it(
+    outbox: Outbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    telemetry, begin = RecordingTelemetry(), outbox.database.transaction
+    ref, outages = await outbox.enqueued("one"), [True]
+
+    class Ending(Staged):
+        async def run(self, lease: Lease, progress: object) -> None:
+            monkeypatch.setattr(outbox.database, "transaction", meeting)
+
+    def meeting(*asked: Any) -> Any:
+        if outages:
+            outages.clear()
+            raise away(ConnectionError())
+        return begin(*asked)
+
+    assert await outbox.runner(Ending(telemetry), telemetry=telemetry).run(ref) is RunOutcome.DONE
+
+
+@pytest.mark.tells("rag_stage_ended", "job_id")
 async def test_the_stages_of_a_job_carry_its_id(outbox: Outbox) -> None:
     telemetry = RecordingTelemetry()
     refs = [await outbox.enqueued("one"), await outbox.enqueued("two")]

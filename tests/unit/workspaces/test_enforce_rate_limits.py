@@ -140,6 +140,7 @@ async def test_a_limit_that_another_process_set_holds_within_the_fresh_seconds()
         await world.admission.admit(world.caller, ASK)
 
 
+@pytest.mark.tells("rag_rate_limits_local")
 async def test_while_redis_is_away_a_process_holds_callers_to_the_limit_by_itself() -> None:
     world = await World(RateLimits(2, 0, 0)).opened()
     world.shared.away = True
