@@ -7,12 +7,13 @@ import io
 import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
-from tests.hostile.pdf_files import encrypted, pdf
+from tests.hostile.pdf_files import encrypted, pdf, stream
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders import pdf as pdf_loader
 from agentic_rag.adapters.parsing.pdf.form_values import FilledField, place_fields
 from agentic_rag.adapters.parsing.pdf.page_words import PageLine, Word
+from agentic_rag.adapters.parsing.pdf.pypdf_pages import PypdfPages
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.chunk_pieces import split_pieces
@@ -140,3 +141,15 @@ def test_a_table_of_contents_is_in_no_chunk_and_a_list_of_prices_is() -> None:
     running = [contents.text[one.start : one.end] for one in contents.blocks if one.kind is BlockKind.RUNNING]
     assert "\n".join(running).split("\n") == entries
     assert all(one.kind is not BlockKind.RUNNING for one in prices.blocks)
+
+
+def test_the_second_reader_takes_as_many_elements_as_the_memory_bears() -> None:
+    # One more than pypdf takes by itself, at which ordinary tagged filings ended.
+    spaced = pdf({4: stream(b"BT /F 12 Tf 40 700 Td [(Rivers) " + b"0 " * 100_000 + b"(flow)] TJ ET")})
+
+    enough, few = PypdfPages(spaced, ParserLimits()), PypdfPages(spaced, ParserLimits(element_bytes=1 << 20))
+
+    assert (enough.text(0), enough.failure) == ("Riversflow", None)
+    assert few.text(0) is None
+    assert few.failure is not None
+    assert few.failure.code == "PARSE_TOO_LARGE"
