@@ -11,6 +11,7 @@ from tests.contract.backends import Backend
 
 from agentic_rag.adapters.postgres.erasure import erasure_sql
 from agentic_rag.adapters.postgres.jobs import job_sql
+from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -25,6 +26,12 @@ INSERT INTO rag_runs (org_id, workspace_id, run_id, trace_id, subject, question,
 SELECT $1, $2, gen_random_uuid(), '', 'user:a', '', 'GROUNDED', 'MISS', 0,
        1, 1, '', '', ARRAY[gen_random_uuid()], '{}', now()
 FROM generate_series(1, $3)
+"""
+
+FAILED_JOB = """
+INSERT INTO rag_jobs (org_id, workspace_id, job_id, document_id, kind, key, state, created_at, updated_at)
+SELECT $1, $2, gen_random_uuid(), $3, 'ingest', 'of ' || $4::integer || ' days ago', 'DONE', at, at
+FROM (SELECT now() - make_interval(days => $4)) AS past (at)
 """
 
 AUDIT = """
@@ -90,6 +97,22 @@ async def test_finished_jobs_go_with_their_attempts_after_the_days_of_their_work
     assert (due, left) == ([True, False], [{"waits"}, {"waits", "done"}])
     assert [await owner.fetchval(attempts, one.workspace_id) for one in (short, usual)] == [0, 1]
     assert not await is_due(stores, short)
+
+
+async def test_of_a_document_that_fails_again_and_again_the_last_job_stays(
+    stores: Backend, owner: asyncpg.Connection
+) -> None:
+    workspace = await stores.workspace(settings=WorkspaceSettings(jobs_days=7))
+    await stores.publish(workspace, "scan.pdf", ["A page."])
+    document = document_id_for(workspace, "scan.pdf")
+    await owner.execute("UPDATE rag_documents SET status = 'FAILED' WHERE workspace_id = $1", workspace.workspace_id)
+    for days in (30, 20, 10):
+        await owner.execute(FAILED_JOB, *workspace.key, document, days)
+
+    await expire(stores, workspace)
+
+    kept = "SELECT array_agg(key) FROM rag_jobs WHERE workspace_id = $1"
+    assert await owner.fetchval(kept, workspace.workspace_id) == ["of 10 days ago"]
 
 
 async def test_audit_and_usage_go_after_the_days_of_their_workspace_and_audit_stays_by_default(

@@ -36,8 +36,16 @@ WHERE org_id = $1 AND workspace_id = $2 AND thread_id IN (
 )
 """
 
-# With their attempts, and the report of an evaluation. The last job of a failed document says what to try again.
+# With their attempts, and the report of an evaluation. The last job of a failed document stays: it says what to try
+# again, and each synchronisation of its source tries it.
 DROP_JOBS = """
+WITH last AS MATERIALIZED (
+    SELECT DISTINCT ON (n.document_id) n.job_id
+    FROM rag_documents d
+    JOIN rag_jobs n USING (org_id, workspace_id, document_id)
+    WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.status = 'FAILED' AND n.kind = 'ingest'
+    ORDER BY n.document_id, n.created_at DESC, n.job_id DESC
+)
 DELETE FROM rag_jobs
 WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
     SELECT j.job_id
@@ -45,10 +53,7 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
     JOIN rag_workspaces w USING (org_id, workspace_id)
     WHERE j.org_id = $1 AND j.workspace_id = $2 AND j.state IN ('DONE', 'CANCELLED', 'PURGED')
       AND j.updated_at <= now() - make_interval(days => rag_kept_days(w.settings, 'jobs_days'))
-      AND NOT EXISTS (
-          SELECT FROM rag_documents d
-          WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = j.document_id AND d.status = 'FAILED'
-      )
+      AND j.job_id NOT IN (SELECT job_id FROM last)
     LIMIT $3
 )
 """
