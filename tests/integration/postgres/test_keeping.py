@@ -1,5 +1,6 @@
 """How long a workspace keeps what is past, and what looking for it costs."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -185,3 +186,19 @@ async def test_counting_jobs_reads_none_that_is_done(stores: Backend, owner: asy
     plan = await read(owner, job_sql.COUNTS, "rag_dispatcher", workspace.org_id)
 
     assert "Seq Scan" not in plan
+
+
+async def test_looking_for_what_is_due_reads_no_runs_of_a_workspace_that_has_nearly_all_of_them(
+    stores: Backend, owner: asyncpg.Connection
+) -> None:
+    large, small = await stores.workspace(), await stores.workspace()
+    await owner.execute(RUN, *large.key, 20_000)
+    await owner.execute("VACUUM ANALYZE rag_runs")
+
+    assert not await is_due(stores, small)
+
+    # A session tells what it read at its end.
+    ended = "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'agentic-rag dispatcher'"
+    while not await owner.fetchval(ended):
+        await asyncio.sleep(0.01)
+    assert await owner.fetchval("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'rag_runs'") == 0

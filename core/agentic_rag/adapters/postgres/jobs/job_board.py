@@ -207,6 +207,9 @@ class PostgresJobBoard:
                     "role": self._role,
                     "application_name": "agentic-rag dispatcher",
                     "jit": "off",
+                    # All it asks has an index. Where one workspace has nearly all rows of a table, the planner would
+                    # read the table for each of the others, and nothing is handed over meanwhile.
+                    "enable_seqscan": "off",
                     "idle_session_timeout": f"{round(1000 * self._lead_seconds)}ms",
                 },
             )
