@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -19,7 +17,7 @@ from agentic_rag.answering.options import AnswerDefaults, effective, validate
 from agentic_rag.answering.ports import AnswerCache, RunStore, UnitReader
 from agentic_rag.answering.question import CacheMode, Question
 from agentic_rag.answering.run import CacheOutcome, EncodedAnswer, Run, RunVersions, StageRecord
-from agentic_rag.answering.run_state import RunState, StageResult
+from agentic_rag.answering.run_state import RunState
 from agentic_rag.answering.runs.ask_request import AskRequest, PipelineResult, context_read
 from agentic_rag.answering.runs.cache_entry import TenantGuard, decode_entry
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
@@ -27,7 +25,8 @@ from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import CacheFill, RunRecorder
 from agentic_rag.answering.runs.tell_run import tell_run
 from agentic_rag.answering.shapes.kind_threshold import threshold_for
-from agentic_rag.answering.stages.stage import StageStep, record_stage
+from agentic_rag.answering.stages.stage import StageStep, record_stage, run_within
+from agentic_rag.answering.stages.stall_watch import StallWatch, is_cut_short
 from agentic_rag.answering.state_machine import PIPELINE_VERSION, Stage, StageEvent, next_stage, stage_seconds
 from agentic_rag.answering.understood_question import understand
 from agentic_rag.kernel.clock import Clock, Deadline
@@ -247,15 +246,20 @@ class AnswerQuestion:
         return is_own and result.access in (None, request.context.access)
 
     async def _run_stages(self, request: AskRequest) -> PipelineResult:
-        """As `_walk_stages`. A session that ended on the way (the process had no processor time, Postgres restarted)
-        costs the run its snapshot: it walks once more, over a new one. A server that is away is not waited for twice.
+        """As `_walk_stages`. Where a session ended on the way (Postgres restarted), or a process without processor time
+        cut the run short, it walks once more, over a new snapshot. A server that is away is not waited for twice.
         """
-        try:
-            return await self._walk_stages(request)
-        except DependencyUnavailable as error:
-            if error.dependency != "postgres" or isinstance(error.__cause__, OSError | None):
-                raise
-            self._ports.telemetry.event("rag_read_repeated", code=error.code, reason=error.reason or None)
+        result, code, reason = None, "PROCESS_STALLED", ""
+        with StallWatch(self._ports.clock) as watch:
+            try:
+                result = await self._walk_stages(request)
+            except DependencyUnavailable as error:
+                if error.dependency != "postgres" or isinstance(error.__cause__, OSError | None):
+                    raise
+                code, reason = error.code, error.reason
+        if result is not None and not (watch.has_stalled and is_cut_short(result)):
+            return result
+        self._ports.telemetry.event("rag_read_repeated", code=code, reason=reason or None)
         return await self._walk_stages(replace(request, began=self._ports.clock.monotonic()))
 
     async def _walk_stages(self, request: AskRequest) -> PipelineResult:
@@ -272,13 +276,7 @@ class AnswerQuestion:
                 request.feed.tell_start(stage)
                 with record_stage(stage, began, records, ports.telemetry, ports.clock) as ending:
                     seconds = stage_seconds(state.deadline, stage, ports.clock.monotonic())
-                    result = StageResult(state, StageEvent.OUT_OF_TIME, "BUDGET")
-                    if seconds is None:
-                        result = await self._stages[stage].run(state, reads)
-                    elif seconds > 0:
-                        with contextlib.suppress(TimeoutError):
-                            async with asyncio.timeout(seconds):
-                                result = await self._stages[stage].run(state, reads)
+                    result = await run_within(seconds, self._stages[stage], state, reads)
                     ending.outcome = result.outcome
                 state = result.state.with_usage(stage.value, state.spent)
                 if stage is Stage.EMBED and result.event is StageEvent.OUT_OF_TIME:

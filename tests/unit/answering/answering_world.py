@@ -218,6 +218,7 @@ class World:
         retrieve: Retrieve | None = None,
         definitions: ReadDefinitions | None = None,
         is_dry: bool = False,
+        clock: Clock | None = None,
     ) -> None:
         self.corpus = corpus
         self.telemetry = telemetry or Telemetry()
@@ -227,7 +228,7 @@ class World:
         database: Any = corpus
         self.recorder = RunRecorder(database, self.runs, self.cache, self.telemetry)
         embedders = only(self.embedder)
-        ports = AnswerPorts(database, self.cache, self.runs, embedders, self.telemetry, Clock(), Ids(), reader)
+        ports = AnswerPorts(database, self.cache, self.runs, embedders, self.telemetry, clock or Clock(), Ids(), reader)
         use = None if chat is None else chat(self.telemetry)
         self.answer: AnswerQuestion = answer_question(
             ports,

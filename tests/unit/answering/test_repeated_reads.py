@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tests.unit.answering.answering_world import World
+from tests.unit.answering.answering_world import Clock, World
 from tests.unit.answering.corpus import Corpus
 
 from agentic_rag.kernel.errors import DependencyUnavailable, SnapshotOutdated
@@ -46,6 +46,34 @@ class Remembering(Corpus):
         raise SnapshotOutdated("The corpus changed.")
 
 
+class SlowClock(Clock):
+    """What a process sees that was stopped for `late` seconds."""
+
+    late = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.late
+
+
+class Stalling(Corpus):
+    """The process is stopped during each of its first reads."""
+
+    stalls = 1
+    tried = 0
+
+    def __init__(self, clock: SlowClock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    @asynccontextmanager
+    async def snapshot(self, *arguments: Any, **named: Any) -> AsyncGenerator[Any]:
+        self.tried += 1
+        async with super().snapshot(*arguments, **named) as snapshot:
+            if self.tried <= self.stalls:
+                self.clock.late += 20.0
+            yield snapshot
+
+
 def interrupted(failures: int, cause: BaseException) -> Interrupted:
     corpus = Interrupted()
     corpus.failures, corpus.cause = failures, cause
@@ -76,6 +104,21 @@ async def test_a_server_that_is_away_is_told_without_more_tries(
         await world.ask("How many days of annual leave do employees receive?")
 
     assert corpus.tried == tried
+    await world.recorder.aclose()
+
+
+@pytest.mark.parametrize(("stalls", "answer"), [(1, "28 days"), (2, "")])
+async def test_a_run_in_which_the_process_was_stopped_walks_once_more_in_a_time_of_its_own(
+    stalls: int, answer: str
+) -> None:
+    corpus = Stalling(clock := SlowClock())
+    corpus.stalls = stalls
+    corpus.add("handbook.md", "Staff handbook", "Employees receive 28 days of annual leave.")
+    world = World(corpus, clock=clock)
+
+    run = await world.ask("How many days of annual leave do employees receive?")
+
+    assert (answer in run.answer.text, run.answer.degraded, corpus.tried) == (True, (), 2)
     await world.recorder.aclose()
 
 

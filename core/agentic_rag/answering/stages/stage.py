@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import reduce
 from typing import Protocol
@@ -11,7 +12,7 @@ from typing import Protocol
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.run import StageRecord
 from agentic_rag.answering.run_state import RunState, StageResult
-from agentic_rag.answering.state_machine import Stage
+from agentic_rag.answering.state_machine import Stage, StageEvent
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.stages import StageEnding, run_stage
@@ -58,6 +59,17 @@ class TalliedStage:
             return result
         total = reduce(ChatSpend.plus, spent, state.spent or ChatSpend())
         return replace(result, state=replace(result.state, spent=total))
+
+
+async def run_within(seconds: float | None, step: StageStep, state: RunState, reads: LazySnapshot) -> StageResult:
+    """The result of a stage that may take so long (None: it is not cut off), or that it ran out of time."""
+    if seconds is None:
+        return await step.run(state, reads)
+    if seconds > 0:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                return await step.run(state, reads)
+    return StageResult(state, StageEvent.OUT_OF_TIME, "BUDGET")
 
 
 def note_degraded(state: RunState, dependency: Dependency) -> RunState:
