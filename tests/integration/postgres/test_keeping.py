@@ -1,6 +1,5 @@
 """How long a workspace keeps what is past, and what looking for it costs."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -9,6 +8,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 from tests.contract.backends import Backend
+from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.erasure import erasure_sql
 from agentic_rag.adapters.postgres.jobs import job_sql
@@ -199,6 +199,5 @@ async def test_looking_for_what_is_due_reads_no_runs_of_a_workspace_that_has_nea
 
     # A session tells what it read at its end.
     ended = "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'agentic-rag dispatcher'"
-    while not await owner.fetchval(ended):
-        await asyncio.sleep(0.01)
+    await eventually(lambda: owner.fetchval(ended), "the session of the look has ended")
     assert await owner.fetchval("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'rag_runs'") == 0
