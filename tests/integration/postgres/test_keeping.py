@@ -197,7 +197,9 @@ async def test_looking_for_what_is_due_reads_no_runs_of_a_workspace_that_has_nea
 
     assert not await is_due(stores, small)
 
+    async def has_ended() -> bool:
+        return not await owner.fetch("SELECT FROM pg_stat_activity WHERE application_name = 'agentic-rag dispatcher'")
+
     # A session tells what it read at its end.
-    ended = "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'agentic-rag dispatcher'"
-    await eventually(lambda: owner.fetchval(ended), "the session of the look has ended")
+    await eventually(has_ended, "the session of the look has ended")
     assert await owner.fetchval("SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'rag_runs'") == 0
