@@ -24,6 +24,16 @@ def corpus_directory(settings: Settings, given: Path | None) -> Path:
     return sample_corpus()
 
 
+def require_folder(directory: Path) -> Path:
+    """A folder that is there, before a server is started or a workspace made for it. Errors: `InvalidInput` codes
+    SOURCE_NOT_FOUND and SOURCE_UNREADABLE.
+    """
+    from agentic_rag.bootstrap import DirectorySource
+
+    DirectorySource(directory).require()
+    return directory
+
+
 def sample_corpus() -> Path:
     """The sample corpus of the checkout or the wheel."""
     checkout = Path(__file__).resolve().parents[2] / DEFAULT_CORPUS

@@ -57,7 +57,11 @@ app = typer.Typer(
     name="rag",
     cls=ProductGroup,
     help="Answers questions over your documents; the quote behind every sentence is verified.",
-    epilog="First steps: `rag demo`, or `rag up` in one terminal and `rag ingest`, `rag ask` in another.",
+    epilog=(
+        "First steps: `rag demo`, or `rag up` in one terminal and `rag ingest`, `rag ask` in another.\n\n"
+        "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 partly done, 4 something it needs is missing (`rag doctor` "
+        "says what), 5 measured less than asked for, 130 interrupted."
+    ),
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_show_locals=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -16,6 +16,7 @@ from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
 from agentic_rag_cli.client.access import asked_server, token_of
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.in_process import System, open_system
+from agentic_rag_cli.output import terminal
 from agentic_rag_cli.processes.children import Children
 
 if TYPE_CHECKING:
@@ -47,7 +48,16 @@ async def _start_worker(children: Children, settings: Settings) -> None:
 
 
 def _settings() -> Settings:
-    return load_settings().prefer_local_model()
+    settings = load_settings().prefer_local_model()
+    _tell(settings.warnings)
+    return settings
+
+
+@cache
+def _tell(warnings: tuple[str, ...]) -> None:
+    """Name the variables that are ignored, once a process."""
+    for warning in warnings:
+        terminal.note(f"warning: {warning}")
 
 
 @dataclass(frozen=True, slots=True)

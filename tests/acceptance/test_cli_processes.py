@@ -108,6 +108,13 @@ def test_an_unknown_setting_stops_every_command_with_2_and_no_traceback(tmp_path
     assert "Traceback" not in shown.stderr
 
 
+def test_a_variable_near_one_of_ours_is_named_by_any_command_and_once(tmp_path: Path) -> None:
+    for command in (("config", "show", "--json"), ("ingest", "nowhere")):
+        told = rag(*command, cwd=tmp_path, RAG_EMBEDER="onnx").stderr
+
+        assert told.count("warning: RAG_EMBEDER is no setting and is ignored; did you mean RAG_EMBEDDER?\n") == 1
+
+
 def test_an_unknown_option_is_a_usage_error(tmp_path: Path) -> None:
     assert rag("ask", "--nonsense", cwd=tmp_path).returncode == 2
 

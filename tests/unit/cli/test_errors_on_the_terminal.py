@@ -67,10 +67,10 @@ def test_a_fault_of_the_system_that_is_no_full_disk_is_not_hidden(tmp_path: Path
     assert isinstance(shown.exception, OSError)
 
 
-def test_a_path_that_the_system_refuses_is_an_error_of_the_one_who_named_it() -> None:
+def test_a_path_that_the_system_refuses_is_an_error_of_the_one_who_named_it(tmp_path: Path) -> None:
     named = OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), "x" * 20_000)
 
-    shown = Terminal(Product(error=named)).rag("ingest", "docs")
+    shown = Terminal(Product(error=named)).rag("ingest", str(tmp_path))
 
     assert (shown.exit_code, shown.stderr.startswith("error [PATH_UNUSABLE]: x")) == (2, True), shown.stderr
 
@@ -81,6 +81,15 @@ def test_a_folder_without_a_name_is_not_the_working_directory(arguments: tuple[s
 
     assert shown.exit_code == 2
     assert "the name is empty" in shown.stderr
+
+
+def test_a_folder_that_is_not_there_leaves_no_workspace(tmp_path: Path) -> None:
+    product = Product()
+
+    shown = Terminal(product).rag("ingest", str(tmp_path / "typo"), "--workspace", "new")
+
+    assert (shown.exit_code, "[SOURCE_NOT_FOUND]" in shown.stderr) == (2, True), shown.stderr
+    assert "new" not in Terminal(product).rag("workspace", "list").stdout
 
 
 def test_what_the_server_said_is_told_once() -> None:
@@ -202,3 +211,9 @@ def test_the_documentation_lists_exactly_the_exit_codes() -> None:
     documented = {int(code) for code in re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE)}
 
     assert documented == {int(code) for code in ExitCode}
+
+
+def test_the_help_names_every_exit_code() -> None:
+    shown = " ".join(Terminal().rag("--help").stdout.split()).partition("Exit codes: ")[2]
+
+    assert [int(code) for code in re.findall(r"\b\d+\b", shown)] == sorted(int(code) for code in ExitCode)

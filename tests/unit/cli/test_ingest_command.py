@@ -162,6 +162,7 @@ def test_the_workspace_is_made_when_there_is_none(tmp_path: Path) -> None:
 
 def test_the_default_source_is_the_setting_else_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
     named = Terminal(Product(), {"AGENTIC_RAG_CORPUS_DIR": "elsewhere"})
 
     assert json.loads(named.rag("ingest", "--json").stdout)["source"] == "elsewhere"

@@ -17,7 +17,7 @@ from agentic_rag.tenancy.principals import validate_name
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.following import FollowOption, following
 from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory, plan_directory
-from agentic_rag_cli.corpus import corpus_directory
+from agentic_rag_cli.corpus import corpus_directory, require_folder
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import (
@@ -99,7 +99,7 @@ def ingest(
     if folder and source:
         raise typer.BadParameter(f"Two folders are named: {folder} and {source}. Leave one out.")
     settings = wiring_of(context).settings()
-    directory, address = corpus_directory(settings, folder or source), url or settings.client.url
+    directory, address = require_folder(corpus_directory(settings, folder or source)), url or settings.client.url
     readers = readers_of(user, group, key) or ()
     said = metadata_of(tag, field, domain, language, date)
     if estimate:

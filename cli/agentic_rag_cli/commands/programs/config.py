@@ -19,7 +19,5 @@ def show(context: typer.Context, as_json: JsonOption = False) -> None:
     Example: rag config show --json
     """
     settings = wiring_of(context).settings()
-    for warning in settings.warnings:
-        terminal.note(f"warning: {warning}")
     effective = mask_secrets(settings)
     terminal.show(effective, "\n".join(f"{name}={value}" for name, value in effective.items()), as_json=as_json)

@@ -42,7 +42,7 @@ class DirectorySource:
 
     async def list(self) -> AsyncIterator[SourceItem | UnreadableItem]:
         """Every item, in path order. Errors: `InvalidInput` code SOURCE_NOT_FOUND or SOURCE_UNREADABLE."""
-        await asyncio.to_thread(self._check_root)
+        await asyncio.to_thread(self.require)
         for entry in await asyncio.to_thread(lambda: [*self._walk(self._root, "", ())]):
             yield entry
 
@@ -74,7 +74,8 @@ class DirectorySource:
                 f"{item.path} cannot be read: {error.strerror}. Check its permissions.", dependency="source"
             ) from error
 
-    def _check_root(self) -> None:
+    def require(self) -> None:
+        """The folder is there and can be listed. Errors: `InvalidInput` code SOURCE_NOT_FOUND or SOURCE_UNREADABLE."""
         try:
             status = self._root.stat()
             if stat.S_ISDIR(status.st_mode):
