@@ -1,10 +1,12 @@
 """A read whose session ended is repeated once; a server that is away is not waited for twice."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.unit.answering.answering_world import Clock, World
 from tests.unit.answering.corpus import Corpus
 
@@ -104,6 +106,25 @@ async def test_a_server_that_is_away_is_told_without_more_tries(
         await world.ask("How many days of annual leave do employees receive?")
 
     assert corpus.tried == tried
+    await world.recorder.aclose()
+
+
+async def test_a_session_that_ends_while_an_organisations_models_are_looked_up_is_no_fault_of_the_embedder() -> (
+    None
+):
+    corpus = interrupted(0, SessionEnded("connection is closed"))
+    world = World(corpus)
+    embed, away = world.embedder.embed, DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+
+    async def embed_later(texts: Sequence[str]) -> NDArray[np.float32]:
+        world.embedder.embed = embed
+        raise away from corpus.cause
+
+    world.embedder.embed = embed_later
+
+    run = await world.ask("How many days of annual leave do employees receive?")
+
+    assert ("28 days" in run.answer.text, run.answer.degraded) == (True, ())
     await world.recorder.aclose()
 
 

@@ -12,7 +12,7 @@ from agentic_rag.answering.hyde.merge_vectors import merge_vectors
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.stages.stage import note_degraded
-from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.dependency import DATABASE_CHECK, Dependency
 from agentic_rag.kernel.errors import BudgetExceeded, DependencyUnavailable, Permanent, Retryable, SpaceMismatch
 from agentic_rag.models.embedding.ports import Embedder, EmbedderSource
 
@@ -32,7 +32,9 @@ class EmbedStage:
 
 
 async def embed_searches(embedders: EmbedderSource, state: RunState) -> StageResult:
-    """The state with the vectors of its searches in the state's space. Errors: `SpaceMismatch`."""
+    """The state with the vectors of its searches in the state's space. Errors: `SpaceMismatch`, and
+    `DependencyUnavailable` of our database, which holds the keys and models of an organisation.
+    """
     if state.options.search.weights.vector == 0:
         return StageResult(state, outcome="skipped: the text arms have no weight")
     question = state.question
@@ -48,6 +50,8 @@ async def embed_searches(embedders: EmbedderSource, state: RunState) -> StageRes
     except SpaceMismatch:
         raise
     except (BudgetExceeded, Retryable, Permanent, DependencyUnavailable) as error:
+        if isinstance(error, DependencyUnavailable) and error.dependency == DATABASE_CHECK:
+            raise
         without = replace(state, question=replace(question, vectors=()))
         return StageResult(note_degraded(without, Dependency.EMBEDDER), outcome=f"degraded: {error.code}")
     embedded = replace(
