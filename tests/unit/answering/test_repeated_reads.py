@@ -109,9 +109,7 @@ async def test_a_server_that_is_away_is_told_without_more_tries(
     await world.recorder.aclose()
 
 
-async def test_a_session_that_ends_while_an_organisations_models_are_looked_up_is_no_fault_of_the_embedder() -> (
-    None
-):
+async def test_a_session_that_ends_while_an_organisations_models_are_looked_up_is_no_fault_of_the_embedder() -> None:
     corpus = interrupted(0, SessionEnded("connection is closed"))
     world = World(corpus)
     embed, away = world.embedder.embed, DependencyUnavailable("Postgres does not answer.", dependency="postgres")
