@@ -124,18 +124,36 @@ async def test_the_dispatcher_reads_no_arguments_and_no_other_table(migrated_url
                 await connection.execute(statement)
 
 
+OF_THE_OWNER = "prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)"
+"""Functions that do not run as their caller."""
+
 BEFORE_AN_ORGANISATION = {"rag_authenticate", "rag_find_organization", "rag_provider_key_homes"}
 """Functions of the owner that say which organisations there are to bind."""
 
 
 async def test_functions_of_the_owner_read_the_bound_organisation(migrated_url: str) -> None:
     server = await asyncpg.connect(migrated_url)
-    functions = await server.fetch("SELECT proname, prosrc FROM pg_proc WHERE prosecdef AND proname LIKE 'rag\\_%'")
+    functions = await server.fetch(f"SELECT proname, prosrc FROM pg_proc WHERE {OF_THE_OWNER}")
     await server.close()
 
     unbound = {row["proname"] for row in functions if "rag_current_org()" not in row["prosrc"]}
     upkeep = {name for name in unbound if name.startswith("rag_upkeep_")}
     assert unbound - upkeep == BEFORE_AN_ORGANISATION
+
+
+async def test_functions_of_the_owner_find_its_tables_and_nobody_elses(migrated_url: str) -> None:
+    """A caller may make temporary tables: they would be found first where no path is set, or where it does not end with
+    them.
+    """
+    server = await asyncpg.connect(migrated_url)
+    functions = await server.fetch(
+        "SELECT proowner::regrole::text AS owner, proconfig, has_function_privilege('public', oid, 'EXECUTE') "
+        f"AS anybody FROM pg_proc WHERE {OF_THE_OWNER}"
+    )
+    await server.close()
+
+    found = {(one["owner"], tuple(one["proconfig"] or ()), one["anybody"]) for one in functions}
+    assert found == {("rag_owner", ("search_path=public, pg_temp",), False)}
 
 
 OF_THE_BOUND_ONE: Mapping[str, str] = {
@@ -158,8 +176,7 @@ NAMES_ONLY = {"rag_organization_name_is_free"}
 async def test_every_function_of_the_owner_that_the_application_may_call_is_known(migrated_url: str) -> None:
     server = await asyncpg.connect(migrated_url)
     callable_ = await server.fetch(
-        "SELECT proname FROM pg_proc WHERE prosecdef AND proname LIKE 'rag\\_%' "
-        "AND has_function_privilege('rag_app', oid, 'EXECUTE')"
+        f"SELECT proname FROM pg_proc WHERE {OF_THE_OWNER} AND has_function_privilege('rag_app', oid, 'EXECUTE')"
     )
     await server.close()
 

@@ -77,3 +77,56 @@ def test_a_figure_supports_only_in_its_own_clause(claim: str) -> None:
 )
 def test_a_figure_in_its_own_clause_passes(claim: str, source: str) -> None:
     assert find_unsupported(claim, source, ()) != "figure_of_another_clause"
+
+
+PRICES = "Adults pay 5 euros, children 3 euros."
+SHIFTS = "The first shift begins at 06:00, the second shift at 14:00."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Revenue was 5 million euros.", "Costs were 5 million euros (revenue: 3 million euros)."),
+        ("Revenue was 5 million euros.", "While costs were 5 million euros, revenue was only 3 million euros."),
+        ("Revenue was 5 million euros.", "Costs were 5 million euros – revenue fell to 3 million euros."),
+        ("Revenue was 5 million euros.", "Costs were 5 million euros, with revenue at 3 million euros."),
+        ("Revenue was 5 million euros.", "Costs of 5 million euros exceeded revenue of 3 million euros."),
+        ("Revenue was 5 million euros.", "They spent 5 million euros in costs and 3 million euros in revenue."),
+        ("The fee for adults is 3 euros.", "The fee for adults is 5 euros and for children 3 euros."),
+        ("Children pay 5 euros.", PRICES),
+        ("Adults pay 3 euros.", PRICES),
+        ("The first shift begins at 14:00.", SHIFTS),
+        ("The pump was built in 1999.", "The pump was serviced in 1999 and built in 1984."),
+        ("The north pump delivers 45 litres.", "The north pump delivers 40 litres; the south one 45 litres."),
+        ("Der Umsatz betrug 5 Millionen Euro.", "Die Kosten betrugen 5 Millionen Euro; der Umsatz 3 Millionen Euro."),
+        ("Kinder zahlen 5 Euro.", "Erwachsene zahlen 5 Euro, Kinder 3 Euro."),
+        ("Les enfants paient 5 euros.", "Les adultes paient 5 euros et les enfants 3 euros."),
+        ("Los niños pagan 5 euros.", "Los adultos pagan 5 euros, mientras que los niños pagan 3 euros."),
+        ("Дети платят 5 евро.", "Взрослые платят 5 евро, а дети 3 евро."),
+    ],
+)
+def test_a_figure_of_another_part_of_the_clause_supports_nothing(claim: str, source: str) -> None:
+    assert find_unsupported(claim, source, ()) == "figure_of_another_clause"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Children pay 3 euros.", PRICES),
+        ("Adults pay 5 euros.", PRICES),
+        ("The second shift begins at 14:00.", SHIFTS),
+        ("Revenue was 3 million euros.", "Costs of 5 million euros exceeded revenue of 3 million euros."),
+        ("The fee for children is 3 euros.", "The fee for adults is 5 euros and for children 3 euros."),
+        ("Revenue rose to 5 million euros.", "Revenue rose from 3 million euros to 5 million euros in Europe."),
+        ("Members pay 5 euros per day.", "Members pay 5 euros and guests 8 euros per day in the north hall."),
+        ("The pump was serviced in 1999 by Kern.", "The pump, built in 1984, was serviced in 1999 by Kern Ltd."),
+        (
+            "Vessels within 1.5 km stop.",
+            "Vessels within 1.5 km stop for 20 minutes, and others within 3 km slow.",
+        ),
+        ("Die Gebühr für Kinder beträgt 3 Euro.", "Die Gebühr für Erwachsene beträgt 5 Euro und für Kinder 3 Euro."),
+        ("Les enfants paient 3 euros.", "Les adultes paient 5 euros et les enfants 3 euros."),
+    ],
+)
+def test_what_a_clause_borrows_from_the_one_before_it_may_be_said(claim: str, source: str) -> None:
+    assert find_unsupported(claim, source, ()) != "figure_of_another_clause"

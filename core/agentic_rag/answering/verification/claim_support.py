@@ -9,6 +9,7 @@ from itertools import pairwise
 from agentic_rag.answering.extraction.negation import count_negations, has_negation
 from agentic_rag.answering.extraction.typed_values import TypedValue, ValueKind, find_values, is_unit, stem
 from agentic_rag.answering.prompts.fence import find_unsupported_words
+from agentic_rag.answering.verification.figure_clauses import moves_figure
 
 MAX_NEW_SHARE = 0.15
 """Of a sentence's content words, those that its source does not have: another word for the same."""
@@ -47,7 +48,7 @@ def find_unsupported(claim: str, source: str, titles: Sequence[str]) -> str | No
     figures = [one for one in said if one.kind is not ValueKind.NAME]
     if any(sum(map(one.agrees, figures)) > _count_held(one, known) for one in figures):
         return "figure_not_in_source"
-    if _moves_figure(claim, source, figures):
+    if _moves_between_clauses(claim, source, figures) or moves_figure(claim, source):
         return "figure_of_another_clause"
     if find_unsupported_words(_without(claim, said), held):
         return "name_not_in_source"
@@ -58,7 +59,7 @@ def find_unsupported(claim: str, source: str, titles: Sequence[str]) -> str | No
     return "roles_not_as_in_source" if _swaps_roles(claim, source) else None
 
 
-def _moves_figure(claim: str, source: str, figures: Sequence[TypedValue]) -> bool:
+def _moves_between_clauses(claim: str, source: str, figures: Sequence[TypedValue]) -> bool:
     """True where a clause of the claim has a figure of one clause of the source, and speaks of what stands only in
     clauses with a figure that the claim leaves out: “Costs were 5 million, and revenue fell to 3 million” says nothing
     of a revenue of 5 million.
