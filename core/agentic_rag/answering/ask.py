@@ -250,7 +250,7 @@ class AnswerQuestion:
         cut the run short, it walks once more, over a new snapshot. A server that is away is not waited for twice.
         """
         result, code, reason = None, "PROCESS_STALLED", ""
-        with StallWatch(self._ports.clock) as watch:
+        with StallWatch(self._ports.clock, request.began) as watch:
             try:
                 result = await self._walk_stages(request)
             except DependencyUnavailable as error:

@@ -61,11 +61,17 @@ class Stalling(Corpus):
     """The process is stopped during each of its first reads."""
 
     stalls = 1
+    stalls_at_head = 0.0
+    """Seconds, before a run begins."""
     tried = 0
 
     def __init__(self, clock: SlowClock) -> None:
         super().__init__()
         self.clock = clock
+
+    async def head(self, *arguments: Any, **named: Any) -> Any:
+        self.clock.late, self.stalls_at_head = self.clock.late + self.stalls_at_head, 0.0
+        return await super().head(*arguments, **named)
 
     @asynccontextmanager
     async def snapshot(self, *arguments: Any, **named: Any) -> AsyncGenerator[Any]:
@@ -138,6 +144,18 @@ async def test_a_run_in_which_the_process_was_stopped_walks_once_more_in_a_time_
     run = await world.ask("How many days of annual leave do employees receive?")
 
     assert (answer in run.answer.text, run.answer.degraded, corpus.tried) == (True, (), 2)
+    await world.recorder.aclose()
+
+
+async def test_a_question_whose_process_was_stopped_before_its_run_has_time_all_the_same() -> None:
+    corpus = Stalling(clock := SlowClock())
+    corpus.stalls, corpus.stalls_at_head = 0, 20.0
+    corpus.add("handbook.md", "Staff handbook", "Employees receive 28 days of annual leave.")
+    world = World(corpus, clock=clock)
+
+    run = await world.ask("How many days of annual leave do employees receive?")
+
+    assert ("28 days" in run.answer.text, run.answer.degraded) == (True, ())
     await world.recorder.aclose()
 
 

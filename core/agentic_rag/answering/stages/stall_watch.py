@@ -14,11 +14,13 @@ TICK_SECONDS = 0.5
 
 
 class StallWatch:
-    """Looks at the clock again and again for as long as it is open."""
+    """Looks at the clock again and again for as long as it is open. `since` is when the question came: the time of its
+    run began there.
+    """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, since: float) -> None:
         self._clock = clock
-        self._seen = clock.monotonic()
+        self._seen = since
         self._longest = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
