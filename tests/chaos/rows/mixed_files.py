@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx2
+
 from agentic_rag.answering.question import Question
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.kernel.public_ids import encode_workspace
 from tests import programs
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
@@ -26,6 +29,7 @@ from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import ROOT, TOKEN, Ground, Servers, new_ground, until
 from tests.chaos.neo4j_graph import empty_neo4j, graph_row
 from tests.chaos.rows.files import Expected, expected_files, write_own, write_shared, wrong_end, wrong_own_end
+from tests.chaos.rows.overload import ASK, started_server
 from tests.hostile import Hostile
 from tests.line import Line
 from tests.provider_stub import Fault
@@ -33,6 +37,7 @@ from tests.provider_stub import Fault
 LONGEST_SECONDS = 1_800.0
 INGESTED = (0, 3)
 """Exit codes of `rag ingest` that went on; 3: a file FAILED, as its table says."""
+QUESTIONS = 8
 STORES = ("Postgres", "Redis", "Neo4j")
 SHRANK = ("[SOURCE_SHRANK]", "mounted", "--delete-missing")
 SILENT = ("[SOURCE_UNREADABLE]", "cannot be listed", "mount")
@@ -41,7 +46,7 @@ NOT_FOUND = ("[SOURCE_NOT_FOUND]", "does not exist")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of one run of the row. Times in seconds."""
+    """Of one run of the row. Times in seconds; a stall is longer than what `StallWatch` takes for a busy loop."""
 
     good: int
     """Files beside those of the manifests and our own."""
@@ -54,7 +59,7 @@ class Size:
 
 
 FULL = Size(good=277, lease=10.0, stall=20.0, redis_away=10.0, slow=25.0, slow_for=60.0)
-SHORT_FORM = Size(good=14, lease=2.0, stall=4.0, redis_away=2.0, slow=8.0, slow_for=6.0)
+SHORT_FORM = Size(good=14, lease=2.0, stall=5.0, redis_away=2.0, slow=8.0, slow_for=6.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,16 @@ def _mixed_source(folder: Path, size: Size, *, short: bool) -> MixedSource:
     return MixedSource(folder, expected, write_own(folder / "own", short=short), size.good)
 
 
+def _question(number: int) -> str:
+    return f"Which edition of the {corpus.word(number)} gauge was read twice?"
+
+
+def _blames_nothing(reply: dict[str, Any]) -> bool:
+    """Whether it is an answer, and without no dependency but the graph, which is behind while documents come in."""
+    answer = (reply.get("data") or {}).get("ragAnswer")
+    return bool(answer) and not answer["userErrors"] and not {*answer["degraded"]} - {"GRAPH"}
+
+
 @dataclass
 class BadDay:
     """The disturbances, each in mid-ingest after its share of the documents."""
@@ -171,15 +186,36 @@ class BadDay:
         self.remedies.told("afterwards", await self._doctor(), "nothing")
 
     async def _stall(self) -> None:
-        """A worker gets no processor time: nobody says that a server is away."""
+        """A worker and a server get no processor time: nobody says that something is away."""
         before = await self._messages()
         worker = self.workers.living[0]
-        worker.send(signal.SIGSTOP)
-        await asyncio.sleep(self.size.stall)  # the stall itself
-        worker.send(signal.SIGCONT)
+        async with started_server(self.ground) as server:
+            asked = [asyncio.create_task(self._ask(server.port, number)) for number in range(QUESTIONS)]
+            await until(self._is_embedding, "a question is under way")
+            for number in (signal.SIGSTOP, signal.SIGCONT):
+                worker.send(number)
+                server.process.send_signal(number)
+                if number is signal.SIGSTOP:
+                    await asyncio.sleep(self.size.stall)  # the stall itself
+            for answer in await asyncio.gather(*asked):
+                self.remedies.judge("a server stalled", str(answer), right=_blames_nothing(answer))
         await self._until_ended(await self._ended() + 1)
         self.remedies.blames("a worker stalled", [*(await self._messages() - before)])
         self.remedies.told("after the stall", await self._doctor(), "nothing")
+
+    async def _ask(self, port: int, number: int) -> dict[str, Any]:
+        """The reply to a question, which may take as long as the stall."""
+        asked = {"workspaceId": encode_workspace(self.ground.workspace.workspace_id), "question": _question(number)}
+        async with httpx2.AsyncClient(timeout=self.size.stall + 60, trust_env=False) as http:
+            reply = await http.post(
+                f"http://127.0.0.1:{port}/graphql",
+                json={"query": ASK, "variables": {"input": asked}},
+                headers={"Authorization": f"Bearer {TOKEN}"},
+            )
+        return reply.json()
+
+    async def _is_embedding(self) -> bool:
+        return any(_question(number) in self.ground.paid() for number in range(QUESTIONS))
 
     async def _redis_away(self) -> None:
         before = await self._messages()
@@ -307,6 +343,6 @@ class BadDay:
     async def _degraded(self) -> str:
         """The dependencies whose absence an answer tells."""
         principal = await self.ground.container.server_identity.authenticate(TOKEN)
-        question = Question(self.ground.workspace, f"Which edition of the {corpus.word(0)} gauge was read twice?")
+        question = Question(self.ground.workspace, _question(QUESTIONS))
         run = await self.ground.container.answer.ask(principal, question)
         return " ".join(one.value for one in run.answer.degraded) or "nothing"

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from agentic_rag.kernel.public_ids import encode_workspace
 from tests.bench.http_load import body_of
@@ -44,8 +45,17 @@ async def questions_at_once(servers: Servers, short: bool) -> list[Row]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class ServerProcess:
+    """A server that answers."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+
 @asynccontextmanager
-async def server_process(ground: Ground) -> AsyncIterator[int]:
+async def started_server(ground: Ground) -> AsyncIterator[ServerProcess]:
+    """It ends with the block."""
     port, log = free_port(), ground.home / "server.log"
     with log.open("wb") as file:
         child = subprocess.Popen(  # noqa: ASYNC220
@@ -54,10 +64,17 @@ async def server_process(ground: Ground) -> AsyncIterator[int]:
         )  # fmt: skip
     try:
         await asyncio.to_thread(wait_until_ready, port, child)
-        yield port
+        yield ServerProcess(port, child)
     finally:
         child.terminate()
         await asyncio.to_thread(child.wait, 30)
+
+
+@asynccontextmanager
+async def server_process(ground: Ground) -> AsyncIterator[int]:
+    """The port of one."""
+    async with started_server(ground) as server:
+        yield server.port
 
 
 async def _ask_for(ground: Ground, port: int, documents: int, seconds: float) -> Counter[str]:
