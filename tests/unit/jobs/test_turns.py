@@ -56,6 +56,14 @@ def test_who_was_served_longest_ago_comes_first_whatever_its_age() -> None:
     assert take_turns([waits(served, 900), waits(never)], last, 3, {}) == [never, served, never]
 
 
+def test_inside_an_organisation_the_workspace_served_longest_ago_comes_first_whatever_its_age() -> None:
+    served, never = workspace(1, 1), workspace(1, 2)
+    last = LastTurns()
+    last.note(JobRef(served, UUID(int=1)))
+
+    assert take_turns([waits(served, 900), waits(never)], last, 3, {}) == [never, served, never]
+
+
 def test_never_served_the_oldest_job_comes_first() -> None:
     young, old = workspace(1, 1), workspace(2, 1)
 

@@ -224,6 +224,7 @@ async def test_a_full_room_refuses_at_once_and_one_that_waits_too_long_is_refuse
         await asyncio.sleep(0)
         with pytest.raises(Overloaded) as full:
             await _enter(room, 1)
+        assert not waiting.done(), "who finds no place does not wait"
         with pytest.raises(Overloaded):
             await waiting
 
