@@ -373,6 +373,24 @@ def test_a_trial_that_cannot_be_is_refused(given: str) -> None:
         load(AGENTIC_RAG_GATE_MODE=given)
 
 
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("DATABASE_URL", "postgresql://me:hidden@10.0.0.1:99999/rag"),
+        ("DATABASE_URL", "postgresql://me:hi/d:7@10.0.0.1:5432,10.0.0.2:65536/rag"),
+        ("REDIS_URL", "redis://:hidden@10.0.0.1:70000/0"),
+        ("NEO4J_URI", "bolt://neo4j:hidden@[::1]:70000"),
+        ("AGENTIC_RAG_URL", "http://10.0.0.1:100000/"),
+    ],
+)
+def test_an_address_with_a_port_that_is_none_is_refused_by_its_name(name: str, given: str) -> None:
+    with pytest.raises(SettingsInvalid, match=f"{name}=.*there is no port") as refused:
+        load(**{name: given})
+
+    assert "hidden" not in str(refused.value)
+    assert load(**{name: re.sub(r":\d{5,}", ":65535", given)})
+
+
 def test_the_deploy_is_the_version_of_the_service() -> None:
     given = {"OTEL_RESOURCE_ATTRIBUTES": "service.name=rag,service.version=2026-11-27%2C1", "OTEL_SERVICE_NAME": "api"}
 

@@ -18,6 +18,7 @@ _SECRETS = (
     re.compile(r"(?i)(?P<kept>\bpassword\s*=\s*)(?P<secret>'(?:[^'\\]|\\.)*'|[^\s&#']+)"),
 )
 MASK = "********"
+_LAST_PORT = 65_535
 _LEAST_PIECE = 4
 """Shorter pieces of a password are no secret and may be any word."""
 
@@ -48,6 +49,15 @@ def parse_neo4j(text: str) -> Neo4jAddress:
     parts = urlsplit(text)
     uri = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     return Neo4jAddress(uri, unquote(parts.username or "neo4j"), unquote(parts.password or ""))
+
+
+def require_ports(text: str) -> None:
+    """Every port of an address is one. Errors: ValueError."""
+    hosts = re.split("[/?#]", text.partition("://")[2].rpartition("@")[2], maxsplit=1)[0]
+    for host in hosts.split(","):
+        port = re.search(r":(\d+)$", host)
+        if port and int(port[1]) > _LAST_PORT:
+            raise ValueError(f"there is no port {port[1]}: the last one is {_LAST_PORT}")
 
 
 def parse_s3(text: str) -> S3Address:

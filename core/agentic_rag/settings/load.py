@@ -16,7 +16,7 @@ from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.kernel.telemetry import TelemetryExport
 from agentic_rag.models.embedding.local_models import is_installed
 from agentic_rag.models.embedding.space import MODEL_PROVIDER
-from agentic_rag.settings.addresses import MASK, hide_passwords
+from agentic_rag.settings.addresses import MASK, hide_passwords, require_ports
 from agentic_rag.settings.answering import AnsweringConfig
 from agentic_rag.settings.client import ClientConfig
 from agentic_rag.settings.ingestion import IngestionConfig
@@ -187,6 +187,8 @@ def load_settings(
         if not raw:
             continue
         try:
+            if variable.env.is_url:
+                require_ports(raw)
             values[variable.group][variable.field] = variable.read(raw)
         except ValueError as problem:
             said = hide_passwords(str(problem), (raw,)) if variable.env.is_url else str(problem)
