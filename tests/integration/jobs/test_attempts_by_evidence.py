@@ -14,7 +14,8 @@ from tests.integration.jobs.data_plane import QUICK, DataPlane, Hold, until
 from tests.line import Line
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.jobs.job import EXCUSED, Job, JobAttempt, JobState, RetryPolicy
+from agentic_rag.jobs.job import EXCUSED, GiveUp, Job, JobAttempt, JobState, Lease, RetryPolicy
+from agentic_rag.kernel.errors import Permanent
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -130,3 +131,19 @@ async def test_lapses_of_workers_that_live_on_use_up_no_attempt(
     assert job.state is JobState.DONE
     # Whether the worker of the last lapse lives is looked at when a further attempt begins.
     assert [one.outcome for one in attempts] == [*(lapses - 1) * [EXCUSED], "LAPSED", "DONE"]
+
+
+async def test_a_job_that_dies_after_its_publish_convicts_nobody(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.ingest_folder(folder)
+    (job,) = await plane.jobs()
+    lost = Permanent("The worker died.", code="WORKER_LOST")
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("UPDATE rag_documents SET status = 'PROCESSING'")  # by the attempt that dies
+
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        await plane.ingest.record_failure(transaction, Lease(job, 1, job.created_at), lost, GiveUp())
+
+    document = await plane.document("a.md")
+    assert document is not None
+    assert (document.status, document.fault) == (DocumentStatus.READY, None)

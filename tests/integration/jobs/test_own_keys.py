@@ -128,8 +128,9 @@ async def test_tenants_bring_their_keys_where_the_platforms_embedder_costs_money
     assert {request.headers["authorization"] for request in stub.received} == {f"Bearer {KEY}"}
 
 
-async def test_what_failed_for_a_missing_key_goes_on_when_the_operator_lends_the_platforms(
-    settings: Settings, stub: ProviderStub
+@pytest.mark.parametrize("is_lent", [True, False])
+async def test_what_failed_for_a_missing_key_goes_on_when_the_key_comes_or_the_operator_lends_the_platforms(
+    settings: Settings, stub: ProviderStub, is_lent: bool
 ) -> None:
     stub.key = PLATFORM_KEY
     paid = settings.change(models={"embedder": "openai", "openai_api_key": PLATFORM_KEY, "tenants_bring_keys": False})
@@ -142,7 +143,10 @@ async def test_what_failed_for_a_missing_key_goes_on_when_the_operator_lends_the
         again = replace(tenant, http=product.http)
         await again.field(REINGEST, id=begun)
         failed = await again.ended(begun)
-        await again.field(UPDATE_MODELS, input={"mustBringKey": False})
+        if is_lent:
+            await again.field(UPDATE_MODELS, input={"mustBringKey": False})
+        else:
+            await again.bring(PLATFORM_KEY)
         mended = await again.ended(begun)
 
     assert failed["error"]["code"] == "PROVIDER_KEY_MISSING"
