@@ -20,7 +20,7 @@ from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, Subj
 from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.client.access import server_url
-from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.graphql_client import IN_PROCESS, GraphQLClient
 from agentic_rag_cli.client.ids import choose_organisation, choose_workspace, workspaces_in
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class System:
         organisation).
         """
         timeout = self.container.settings.answering.budget_ms[1]
-        return GraphQLClient("http://in-process", str(org_id or self.org_id), timeout, self._transport)
+        return GraphQLClient(IN_PROCESS, str(org_id or self.org_id), timeout, self._transport)
 
     async def serve_mcp(self, workspace: str | None) -> None:
         """Serve MCP on standard input and output, as an operator of the system's organisation. Errors: those of

@@ -71,6 +71,9 @@ _EVENTS = "text/event-stream"
 _SILENCE_SECONDS = 40.0
 """Without a sign of life on a stream, which comes every ten seconds."""
 
+IN_PROCESS = "http://in-process"
+"""Stands for the application in this process."""
+
 _TOO_LARGE = "non 32-bit signed integer"
 """What a server says of an option without an upper bound."""
 
@@ -245,7 +248,9 @@ class GraphQLClient:
     async def _send(self, request: Mapping[str, Any]) -> httpx2.Response:
         """The server's response, whatever its status."""
         with self._transport_errors():
-            async with told_to_wait(f"{self.base_url} has not answered yet"):
+            async with told_to_wait(
+                "still working" if self.base_url == IN_PROCESS else f"{self.base_url} has not answered yet"
+            ):
                 return await self._http.post("/graphql", **request)
 
     @contextmanager

@@ -45,6 +45,12 @@ def note(text: str) -> None:
     print(_visible(text), file=sys.stderr, flush=True)
 
 
+def clear_line() -> None:
+    """Remove what a line of progress shows on the terminal; nothing elsewhere."""
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Rows in aligned columns; the last column is not padded."""
     cells = [
@@ -88,7 +94,7 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         """Clear the line."""
         if self._shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            clear_line()
 
     def update(self, done: int, total: int, remark: str = "") -> None:
         """Show `done` of `total`."""

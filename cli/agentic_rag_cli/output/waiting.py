@@ -21,6 +21,7 @@ async def told_to_wait(what: str) -> AsyncIterator[None]:
     async def tell() -> None:
         while True:
             await asyncio.sleep(LINE_SECONDS)
+            terminal.clear_line()
             terminal.note(f"{what} ({monotonic() - began:.0f} s)")
 
     telling = asyncio.create_task(tell())

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import httpx2
 
@@ -16,7 +17,7 @@ from agentic_rag.embedded.state import FileLock
 from agentic_rag.kernel.dependency import OPTIONAL_FOR_WORKERS
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
-from agentic_rag_cli.client.access import SERVER_FILE, UP_LOCK, ensure_token, server_url
+from agentic_rag_cli.client.access import SERVER_FILE, UP_LOCK, ensure_token, server_url, up_runs
 from agentic_rag_cli.processes.children import Child, Children, race, wait_for_signal
 from agentic_rag_cli.processes.servers import child_variables
 from agentic_rag_cli.processes.supervisor import RestartPolicy, keep, keep_server
@@ -37,6 +38,20 @@ def require_free(settings: Settings) -> None:
         )
 
 
+def require_alone(settings: Settings) -> None:
+    """Check that no `rag up` runs on this home, before anything is started. Errors: those of `only_one_on`, which
+    decides between two that start at once; `EmbeddedServerError`.
+    """
+    if up_runs(settings.stores.state_home):
+        raise _already_up(settings.stores.state_home)
+
+
+def _already_up(home: Path) -> Misconfigured:
+    return Misconfigured(
+        f"`rag up` runs on {home} already: end it, or set AGENTIC_RAG_HOME to another folder.", code="ALREADY_UP"
+    )
+
+
 @contextmanager
 def only_one_on(settings: Settings) -> Iterator[None]:
     """Hold the home of running embedded servers: a second `rag up` would run beside the first, and end with its
@@ -45,9 +60,7 @@ def only_one_on(settings: Settings) -> Iterator[None]:
     home = settings.stores.state_home
     lock = FileLock.try_acquire(home / UP_LOCK) if home.is_dir() else None
     if lock is None and home.is_dir():
-        raise Misconfigured(
-            f"`rag up` runs on {home} already: end it, or set AGENTIC_RAG_HOME to another folder.", code="ALREADY_UP"
-        )
+        raise _already_up(home)
     try:
         yield
     finally:

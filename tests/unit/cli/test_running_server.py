@@ -1,8 +1,11 @@
 """`rag ask` finds the server that `rag up` runs on its home."""
 
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+
+from tests.unit.cli.product import Terminal
 
 from agentic_rag.settings import Settings
 from agentic_rag_cli.client.access import SERVER_FILE, TOKEN_FILE, ensure_token, running_server
@@ -20,6 +23,17 @@ def test_the_server_of_a_home_is_asked_while_it_runs(tmp_path: Path) -> None:
 
     assert found == ("http://127.0.0.1:8080", "")
     assert running_server(settings) == ""
+
+
+def test_a_second_one_on_the_home_says_so_before_it_starts_anything_or_looks_at_its_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        second = Terminal(environ={"AGENTIC_RAG_HOME": str(tmp_path), "AGENTIC_RAG_PORT": port})
+        with only_one_on(Settings().change(stores={"home": tmp_path})):
+            shown = second.rag("up")
+
+    assert shown.exit_code == 4
+    assert shown.stderr.startswith("error [ALREADY_UP]: ")
 
 
 def test_what_a_killed_server_left_is_not_asked(tmp_path: Path) -> None:

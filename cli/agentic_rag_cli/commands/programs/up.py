@@ -31,7 +31,7 @@ def up(
 
     Example: rag up --port 8080
     """
-    from agentic_rag_cli.processes.local_programs import only_one_on, require_free, run_programs
+    from agentic_rag_cli.processes.local_programs import only_one_on, require_alone, require_free, run_programs
     from agentic_rag_cli.processes.servers import migrate, open_servers
 
     wiring = wiring_of(context)
@@ -40,6 +40,7 @@ def up(
     settings = settings.change(
         server={"port": chosen or free_port()}, stores={"home": settings.stores.state_home}, answering={"enabled": True}
     )
+    require_alone(settings)
     require_free(settings)
     stores = settings.stores
     embedded = [name for name, url in (("Postgres", stores.database_url), ("Redis", stores.redis_url)) if not url]
