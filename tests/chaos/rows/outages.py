@@ -44,6 +44,7 @@ async def redis_stopped(servers: Servers, short: bool) -> list[Row]:
                     await client.flushall()
             else:
                 servers.stack.redis.stop()
+                await _until_hands_are_free(ground)
                 await asyncio.sleep(seconds)  # the outage itself
                 servers.stack.redis.start()
             back.append(await _until_work_goes_on(ground))
@@ -63,6 +64,15 @@ async def _until_ready(ground: Ground, count: int) -> None:
         return await ground.ready() >= count
 
     await until(there, f"{count} documents are READY")
+
+
+async def _until_hands_are_free(ground: Ground) -> None:
+    """A worker whose slots are all taken asks Redis nothing: it would not notice the outage."""
+
+    async def free() -> bool:
+        return not await ground.value("SELECT count(*) FROM rag_jobs WHERE state = 'RUNNING'")
+
+    await until(free, "what was under way has ended", 60)
 
 
 async def _until_work_goes_on(ground: Ground) -> float:
