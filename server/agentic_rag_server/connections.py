@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import select
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag_server.socket_turns import SocketTurns, has_unread_bytes
 from agentic_rag_server.socket_use import HEAD_SECONDS
 from agentic_rag_server.unread_answers import UnreadAnswer
 
@@ -55,6 +55,10 @@ class ConnectionLimits:
     """A server that stops awaits one more request of a connection that was busy in so many seconds; its answer says
     that it is the last. Longer than a busy client's pause between two requests.
     """
+    half_open_sockets: int = 256
+    """WebSockets whose clients have shown no credential, while other upgrades wait."""
+    turn_seconds: float = 0.5
+    """How long such a WebSocket stays in any case, while others wait."""
     message_bytes: int = 16 * 1024
     """Of a WebSocket's message before its client has shown a credential."""
     farewell_seconds: float = 1.0
@@ -85,6 +89,10 @@ class Gate:
     waiting_bytes: int = 0
     is_closing: bool = False
     """Each answer ends its connection."""
+    sockets: SocketTurns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sockets = SocketTurns(self.limits.half_open_sockets, self.limits.turn_seconds)
 
     async def await_last_requests(self) -> None:
         """Return when each connection that was just busy had one more answer, or let `last_seconds` pass."""
@@ -98,14 +106,8 @@ class Gate:
         not read yet waits for this process: many connections may come before it reads.
         """
         oldest = [one for one in islice(self.waiting, _LOOKS) if one is not newest]
-        victim = next((one for one in oldest if not _has_unread_bytes(one.transport)), None)
+        victim = next((one for one in oldest if not has_unread_bytes(one.transport)), None)
         (victim or next(iter(oldest), newest)).refuse("connections", 503)
-
-
-def _has_unread_bytes(transport: asyncio.BaseTransport) -> bool:
-    ready = select.poll()
-    ready.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
-    return bool(ready.poll(0))
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -142,9 +144,10 @@ class GuardedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection, and end the request whose answer is made."""
         self._disarm()
-        self._unread.stop()
+        self._unread.forget()
         self._forget_head()
         self.gate.waiting.pop(self, None)
+        self.gate.sockets.give_up(self)
         self.pipeline.clear()
         if self._answering is not None:
             self._answering.disconnected = True
@@ -238,7 +241,9 @@ class GuardedProtocol(HttpToolsProtocol):
         """From here on the connection is a WebSocket's, with rules of its own."""
         self._is_socket = True
         self._disarm()
-        super().handle_websocket_upgrade()
+        if not self.gate.sockets.begin(self, self._upgrade):
+            self.gate.waiting[self] = self.loop.time()
+            self.flow.pause_reading()
 
     def send_400_response(self, msg: str) -> None:
         """Once refused, nothing more is said."""
@@ -259,6 +264,15 @@ class GuardedProtocol(HttpToolsProtocol):
         self.transport.close()
         if self.transport.get_write_buffer_size():
             self.loop.call_later(self.gate.limits.farewell_seconds, self.transport.abort)
+
+    def _upgrade(self) -> None:
+        self.gate.waiting.pop(self, None)
+        if not self.transport.is_closing():
+            super().handle_websocket_upgrade()
+            self.flow.resume_reading()
+            # What holds this protocol is held by it: a crowd would stay in memory until the collector comes.
+            self._unread.forget()
+            self.parser = None
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answering = cycle

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
@@ -26,6 +27,7 @@ class GuardedSocket(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._counts = FrameCounts()
+        self._has_ended = False
         self.conn.max_message_size = self.gate.limits.message_bytes
         self.close_timeout = self.gate.limits.farewell_seconds
 
@@ -33,12 +35,21 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         """Wait for a credential."""
         super().connection_made(transport)
         self.gate.waiting[self] = self.loop.time()
+        self.gate.sockets.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self.gate.waiting.pop(self, None)
+        self.gate.sockets.discard(self)
         self.connections.add(self)  # uvicorn takes it out.
         super().connection_lost(exc)
+        self._free()
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """The application has ended."""
+        super().on_task_complete(task)
+        self._has_ended = True
+        self._free()
 
     def data_received(self, data: bytes) -> None:
         """Parse in pieces: what comes behind a refusal is not parsed."""
@@ -48,9 +59,18 @@ class GuardedSocket(WebSocketsSansIOProtocol):
 
     def handle_connect(self, event: Request) -> None:
         """The application says when a credential came, and when operations run."""
-        use = SocketUse(self.gate.limits.head_seconds, self._admit, self._set_busy, self._count_refusal)
+        limits, waited = self.gate.limits, self.gate.sockets.waited
+        seconds = max(limits.turn_seconds, limits.head_seconds - waited)
+        use = SocketUse(seconds, self._admit, self._set_busy, self._count_refusal)
         self.app_state = {**self.app_state, SOCKET_USE: use}
         super().handle_connect(event)
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Its client's turn begins with the answer to the handshake."""
+        had_answer = self.handshake_complete
+        await super().send(message)
+        if not had_answer:
+            self.gate.sockets.answered(self)
 
     def handle_text(self, event: Frame) -> None:
         """A message begins."""
@@ -98,6 +118,7 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         """Close the connection for now: its answer has begun, so there is no status."""
         del status
         self.gate.waiting.pop(self, None)
+        self.gate.sockets.discard(self)
         self.connections.discard(self)
         self.gate.telemetry.count(REFUSALS, reason=reason)
         if self.handshake_complete and not self.close_sent and self.writable.is_set():
@@ -116,6 +137,14 @@ class GuardedSocket(WebSocketsSansIOProtocol):
             self.refuse("socket_rate", 0)
         return is_flood
 
+    def _free(self) -> None:
+        """Drop what holds this protocol and is held by it once both ends are gone: a crowd would stay in memory until
+        the collector comes.
+        """
+        if self._has_ended and self.disconnected:
+            self.conn.parser.close()
+            self.app_state, self.scope = {}, cast(Any, None)
+
     def _count_refusal(self, reason: str) -> None:
         """Count it, unless this protocol refused the connection before its application read what came."""
         if not self.transport.is_closing():
@@ -123,6 +152,7 @@ class GuardedSocket(WebSocketsSansIOProtocol):
 
     def _admit(self) -> None:
         self._counts.is_admitted = True
+        self.gate.sockets.discard(self)
         self.conn.max_message_size = self.config.ws_max_size
         self._set_busy(False)
 

@@ -1,16 +1,19 @@
 """What a WebSocket may cost before its client has shown a credential, or while nothing runs on it, over raw sockets."""
 
 import asyncio
+import gc
 import json
 import struct
 
 import pytest
+from websockets.server import ServerProtocol
 
-from agentic_rag_server.connections import ConnectionLimits
+from agentic_rag_server.connections import ConnectionLimits, GuardedProtocol
 from agentic_rag_server.graphql.http.socket import MOST_OPERATIONS
 from agentic_rag_server.guarded_sockets import GuardedSocket
 from agentic_rag_server.socket_frames import MOST_A_SECOND, MOST_FRAMES, MOST_MESSAGES_A_SECOND
 from tests.api.test_connections import HEAD, Door, opened
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.network
 
@@ -285,3 +288,98 @@ async def test_an_empty_body_is_none() -> None:
         writer.close()
 
     assert said.startswith(b"HTTP/1.1 101")
+
+
+TWO = ConnectionLimits(half_open_sockets=2, turn_seconds=0.3)
+
+
+async def test_a_crowd_of_sockets_that_begin_at_once_is_served_in_turns() -> None:
+    async with opened(TWO) as door:
+        sockets = await asyncio.gather(*(begun(door) for _ in range(12)))
+        for socket in sockets:
+            socket.writer.close()
+
+    assert door.refused == {}
+
+
+async def test_a_crowd_of_sockets_without_a_credential_makes_room_for_who_comes_behind_it() -> None:
+    async with opened(TWO) as door:
+        crowd = [await door.connect() for _ in range(6)]
+        for _, writer in crowd:
+            writer.write(UPGRADE)
+        caller = await begun(door)
+        held = [one for one in door.server.server_state.connections if isinstance(one, GuardedSocket)]
+        for _, writer in crowd:
+            writer.close()
+        caller.writer.close()
+
+    assert len(held) <= 3
+    assert door.refused["connections"] >= 4
+
+
+async def test_a_client_that_leaves_before_its_turn_takes_none() -> None:
+    async with opened(TWO) as door:
+        crowd = [await door.connect() for _ in range(6)]
+        for _, writer in crowd:
+            writer.write(UPGRADE)
+        for _, writer in crowd[2:]:
+            writer.transport.abort()
+        caller = await begun(door)
+        for _, writer in crowd:
+            writer.close()
+        caller.writer.close()
+
+    assert door.refused["connections"] <= 2
+
+
+async def test_all_sockets_wait_for_no_turn_where_there_is_room() -> None:
+    async with opened(ConnectionLimits(half_open_sockets=8, turn_seconds=60.0)) as door:
+        sockets = [await half_open(door) for _ in range(8)]
+        for socket in sockets:
+            socket.writer.close()
+
+    assert door.refused == {}
+
+
+async def test_the_time_for_a_turn_is_time_for_a_credential() -> None:
+    async with opened(
+        ConnectionLimits(half_open_sockets=1, turn_seconds=0.5, head_seconds=1.0, farewell_seconds=0.1)
+    ) as door:
+        first, last = await door.connect(), await door.connect()
+        began = asyncio.get_running_loop().time()
+        for _, writer in (first, last):
+            writer.write(UPGRADE)
+        for reader, writer in (first, last):
+            await RawSocket(reader, writer).ends()
+        lasted = asyncio.get_running_loop().time() - began
+
+    # 0.5 s for the turn of the first, the rest of 1 s for the last, and its farewell.
+    assert door.refused == {"connections": 1, "socket_time": 1}
+    assert lasted < 1.9
+
+
+async def test_a_socket_that_ended_leaves_nothing_for_the_collector() -> None:
+    async with opened() as door:
+        await begun_and_ended(door)
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(3):
+                await begun_and_ended(door)
+            left = [
+                one for one in gc.get_objects() if isinstance(one, (GuardedSocket, GuardedProtocol, ServerProtocol))
+            ]
+        finally:
+            gc.enable()
+
+    assert left == []
+
+
+async def begun_and_ended(door: Door) -> None:
+    socket = await begun(door)
+    socket.writer.close()
+
+    async def is_forgotten() -> bool:
+        return not door.server.server_state.connections and not door.server.server_state.tasks
+
+    await eventually(is_forgotten, "the server forgets the connection")
