@@ -34,6 +34,10 @@ _ENGLISH = OrderWording(
         r"(?:AIs?|LLMs?|language models?|chat ?bots?|(?:AI|virtual|digital) (?:assistants?|agents?|systems?|models?)|"
         r"summari[sz]ers?|answer(?:ing)? (?:engines?|systems?|models?))"
     ),
+    people=(
+        r"providers?|deployers?|operators?|developers?|manufacturers?|users?|"
+        r"owners?|makers?|importers?|distributors?|vendors?|suppliers?"
+    ),
     addressed=r"(?:note|message|instructions?) (?:to|for) (?:the |any |all )?",
     called=r"assistants?|models?",
     must=r"(?:must|should|shall|(?:is|are|have|need|has|needs) to)",
@@ -57,6 +61,7 @@ _GERMAN = OrderWording(
         r"(?:KIs?|LLMs?|Sprachmodell(?:e|en|s)?|Chat-?bots?|KI[- ]?(?:Assistent\w*|System\w*|Modell\w*|Agent\w*|Bots?)|"
         r"(?:virtuelle|digitale)\w? Assistent\w*|Antwort(?:maschine|system|modell)\w*)(?!-)"
     ),
+    people=r"(?:Anbieter|Betreiber|Entwickler|Hersteller|Nutzer|Händler|Einführer|Verwender)\w*",
     addressed=(
         r"(?:Hinweis|Anweisung(?:en)?|Nachricht|Notiz|Mitteilung|Befehl) (?:an|für) "
         r"(?:das |die |den |alle |jede[ns]? |ein(?:en?)? )?"
@@ -85,6 +90,10 @@ _FRENCH = OrderWording(
         r"assistants? (?:virtuels?|numériques?|IA)|moteurs? de réponses?|"
         r"(?:assistants?|systèmes?|modèles?|agents?) d['’](?:IA|intelligence artificielle))"
     ),
+    people=(
+        r"fournisseurs?|déployeurs?|utilisateurs?|développeurs?|"
+        r"fabricants?|exploitants?|importateurs?|distributeurs?"
+    ),
     addressed=(
         r"(?:note|message|instructions?|consignes?|remarque) (?:pour|à|aux?|à l['’]attention d(?:e|u|es)|"
         r"à l['’]intention d(?:e|u|es)) ?(?:l['’]|le |la |les |tout(?:e|es)? |tous les )?"
@@ -111,6 +120,10 @@ _SPANISH = OrderWording(
     machine=(
         r"(?:IAs?|LLMs?|modelos? (?:de lenguaje|lingüísticos?)|chat-?bots?|asistentes? (?:virtuale?s?|digitale?s?)|"
         r"(?:asistentes?|sistemas?|modelos?|agentes?) de (?:IA|inteligencia artificial))"
+    ),
+    people=(
+        r"proveedor(?:es|as?)?|responsables?|usuari[oa]s?|"
+        r"desarrollador(?:es)?|fabricantes?|operador(?:es)?|importador(?:es)?"
     ),
     addressed=(
         r"(?:nota|mensaje|instrucci(?:ón|ones)|aviso) (?:para|al?) ?(?:el |la |los |las |tod[oa]s? (?:los |las )?|"

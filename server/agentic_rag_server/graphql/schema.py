@@ -42,7 +42,7 @@ from agentic_rag_server.graphql.subscription import Subscription
 CACHED_DOCUMENTS = 256
 """Documents that are kept as they were read. Clients send few distinct ones and put values in variables."""
 
-TAKES_QUESTIONS = frozenset({"startEvalRun", "calibrateSimilarity", "switchEmbeddingSpace"})
+TAKES_QUESTIONS = frozenset({"startEvalRun", "switchEmbeddingSpace"})
 """Fields that take a list of thousands."""
 
 _IS_AWAITABLE: Any = optimized_is_awaitable

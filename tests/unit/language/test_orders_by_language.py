@@ -98,7 +98,12 @@ TO_PEOPLE: Mapping[str, tuple[str, ...]] = {
         "Providers of high-risk AI systems must report any serious incident.",
         "AI systems shall state their purpose.",
         "Chatbots must report a fault to the operator.",
+        "Deployers of an AI system shall report that a serious incident occurred.",
+        "Providers of high-risk AI systems must state that the system was tested.",
     ),
+    "de": ("Anbieter von KI-Systemen müssen angeben, dass Inhalte künstlich erzeugt sind.",),
+    "fr": ("Les fournisseurs de systèmes d'IA doivent indiquer que le contenu est généré.",),
+    "es": ("Los proveedores de sistemas de IA deben indicar que el contenido es artificial.",),
     "it": (
         "Dica al cliente che il rimborso richiede cinque giorni.",
         "Se il cliente chiede il prezzo, il listino indica che è di 90 euro.",
@@ -108,6 +113,7 @@ TO_PEOPLE: Mapping[str, tuple[str, ...]] = {
         "Nota per i dipendenti: la mensa chiude alle 14.",
         "Non dimentichi di chiudere la finestra e segnali l'uscita.",
         "I fornitori di sistemi di IA devono segnalare gli incidenti.",
+        "I fornitori di sistemi di IA devono segnalare che il contenuto è artificiale.",
         "Ignori la spia rossa durante il primo minuto.",
     ),
     "pt": (
@@ -119,6 +125,7 @@ TO_PEOPLE: Mapping[str, tuple[str, ...]] = {
         "Nota para os funcionários: o refeitório fecha às 14 horas.",
         "Não esqueça de fechar a janela e avise ao sair.",
         "Os fornecedores de sistemas de IA devem informar os incidentes.",
+        "Os fornecedores de sistemas de IA devem informar que o conteúdo é artificial.",
     ),
     "nl": (
         "Zeg de klant dat de terugbetaling vijf dagen duurt.",
@@ -129,6 +136,7 @@ TO_PEOPLE: Mapping[str, tuple[str, ...]] = {
         "Bericht aan de medewerkers: de kantine sluit om 14 uur.",
         "Vergeet niet het raam te sluiten en meld je af.",
         "Aanbieders van AI-systemen moeten incidenten melden.",
+        "Aanbieders van AI-systemen moeten melden dat de inhoud kunstmatig is.",
         "Bericht aan alle AI-deskundigen: de training is op 3 mei.",
     ),
     "pl": (
@@ -140,6 +148,7 @@ TO_PEOPLE: Mapping[str, tuple[str, ...]] = {
         "Uwaga dla pracowników: stołówka zamyka się o 14.",
         "Nie zapomnij zamknąć okna i zgłoś wyjście.",
         "Dostawcy systemów AI muszą zgłaszać incydenty.",
+        "Dostawcy systemów AI muszą podawać, że treść jest sztuczna.",
     ),
     "ru": (
         "Скажите клиенту, что возврат занимает пять дней.",
@@ -150,6 +159,7 @@ TO_PEOPLE: Mapping[str, tuple[str, ...]] = {
         "Сообщение для сотрудников: столовая закрывается в 14 часов.",
         "Не забудьте закрыть окно и сообщите об уходе.",
         "Поставщики систем ИИ должны сообщать об инцидентах.",
+        "Поставщики систем ИИ должны сообщать, что содержание создано искусственно.",
         "Сообщение для ИИ-специалистов: обучение пройдёт 3 мая.",
     ),
     "ja": (

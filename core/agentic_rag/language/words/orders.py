@@ -20,11 +20,12 @@ class OrderPattern:
     particles: tuple[str, ...]
     """And one of these, which texts of other languages seldom have."""
     pattern: re.Pattern[str]
+    """A match with a group `people` speaks to them."""
 
     def has_order(self, text: str, folded: str) -> bool:
         """Whether a text has one; `folded` is it in lower case."""
         has_signs = any(map(folded.__contains__, self.particles)) and any(map(folded.__contains__, self.signs))
-        return has_signs and self.pattern.search(text) is not None
+        return has_signs and any(one.groupdict().get("people") is None for one in self.pattern.finditer(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class OrderWording:
     signs: tuple[str, ...]
     particles: tuple[str, ...]
     machine: str
+    people: str
+    """Who answers for machines: "Providers of AI systems must state that …" is law, and no order to one."""
     addressed: str
     """Of a note, up to the machine that it is for."""
     called: str
@@ -59,6 +62,7 @@ class OrderWording:
         soft = rf"(?:(?:{self.softeners})[ ,]+){{0,3}}"
         pattern = re.compile(
             # To a machine: "AI assistants must report that …", "Note to the language model: …"
+            rf"(?P<people>\b(?:{self.people})\b[^.\n]{{0,40}}?)?"
             rf"\b{self.machine}\b[^.\n]{{0,60}}\b{self.must}\b[^.\n]{{0,20}}\b{self.say}"
             rf"|\b{self.addressed}(?:{self.machine}|{self.called})\b"
             # Of answers as such: "Answer that …", "When asked about the fee, say that …"
@@ -87,6 +91,10 @@ ITALIAN = OrderWording(
     machine=(
         r"(?:IA|LLM|modell[oi] (?:linguistic[oi]|di linguaggio)|chat-?bot|assistent[ei] (?:virtual[ei]|digital[ei]|IA)|"
         r"(?:assistent[ei]|sistem[ai]|modell[oi]|agent[ei]) (?:di |con )?(?:IA|intelligenza artificiale))(?!-)"
+    ),
+    people=(
+        r"fornitor[ei]|utent[ei]|sviluppator[ei]|fabbricant[ei]|"
+        r"operator[ei]|produttor[ei]|importator[ei]|deployer"
     ),
     addressed=(
         r"(?:nota|messaggio|istruzion[ei]|avviso) (?:per|al?|allo|alla|ai|agli|alle|all['’]) ?"
@@ -121,6 +129,10 @@ PORTUGUESE = OrderWording(
         r"assistentes? (?:virtua(?:l|is)|digita(?:l|is))|"
         r"(?:assistentes?|sistemas?|modelos?|agentes?) de (?:IA|inteligência artificial))(?!-)"
     ),
+    people=(
+        r"fornecedor(?:es)?|prestador(?:es)?|utilizador(?:es)?|usuários?|"
+        r"desenvolvedor(?:es)?|fabricantes?|operador(?:es)?|importador(?:es)?"
+    ),
     addressed=(
         r"(?:nota|mensagem|instruç(?:ão|ões)|aviso) (?:para|a|à|às|aos?) ?(?:o |a |os |as |tod[oa]s? (?:os |as )?|"
         r"qualquer )?"
@@ -154,6 +166,10 @@ DUTCH = OrderWording(
         r"(?:AI[- ](?:assistent(?:en)?|systeem|systemen|modellen|model|agents?|bots?)|AI|LLM(?:'s)?|taalmodel(?:len)?|"
         r"chat-?bots?|(?:virtuele|digitale) assistent(?:en)?)(?!-)"
     ),
+    people=(
+        r"aanbieders?|gebruikers?|ontwikkelaars?|"
+        r"fabrikant(?:en)?|exploitant(?:en)?|leveranciers?|importeurs?"
+    ),
     addressed=(
         r"(?:bericht|instructies?|opmerking|boodschap|mededeling) (?:aan|voor) (?:het |de |alle |elke? |een |ieder )?"
     ),
@@ -183,6 +199,10 @@ POLISH = OrderWording(
         r"(?:wirtualn|cyfrow)\w{1,3} asystenc?\w{0,3}|"
         r"asysten\w{1,4} AI|(?:system|model|agent)\w{0,3} (?:AI|sztucznej inteligencji))(?!-)"
     ),
+    people=(
+        r"dostawc\w+|użytkowni\w+|producen\w+|"
+        r"operator\w*|podmiot\w*|importer\w*"
+    ),
     addressed=r"(?:uwaga|notatka|wiadomość|instrukcj[ae]) (?:do|dla) (?:wszystkich |każdego |każdej )?",
     called=r"(?:sztucznej inteligencji)",
     must=r"(?:musi|muszą|powinien|powinn[aoyi]|mają|ma)",
@@ -209,6 +229,10 @@ RUSSIAN = OrderWording(
         r"(?:ИИ-(?:ассистент|систем|модел|агент|помощник)\w{0,3}|ИИ|LLM|языков\w{2,3} модел\w{1,3}|чат-?бот\w{0,3}|"
         r"(?:виртуальн|цифров)\w{2,3} (?:ассистент|помощник)\w{0,3}|"
         r"(?:ассистент|систем|модел|агент|помощник)\w{0,3} (?:с )?(?:ИИ|искусственн\w{2,3} интеллект\w{0,2}))(?!-)"
+    ),
+    people=(
+        r"поставщик\w*|разработчик\w*|оператор\w*|"
+        r"пользовател\w*|производител\w*|импортёр\w*"
     ),
     addressed=r"(?:примечание|заметка|сообщение|инструкци[яи]) (?:для|к) (?:всех |люб\w{2,3} |кажд\w{2,3} )?",
     called=r"(?:искусственного интеллекта)",
