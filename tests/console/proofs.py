@@ -50,7 +50,7 @@ async def _proof(short: bool) -> list[Row]:
     draw = random.Random(7)
     async with _answered(count) as (world, runs):
         reads = ReadRuns(world.database, world.runs, world.store.clock, world.recorder)
-        prover = ProveRun(world.database, VerifyRun(world.database, reads, world.store.clock))
+        prover = ProveRun(world.database, VerifyRun(world.database, reads, world.store.clock), world.telemetry)
         made = [await prover.run(world.asker, world.workspace, run.run_id, whole=draw.random() < 0.5) for run in runs]
     bundles = [one.content for one in made]
     quotes = sum(len(one.found.checks) for one in made if one.found.holds)

@@ -258,6 +258,14 @@ def _acts_unwritten(patch: Patch) -> None:
     patch(PostgresAuditLog, "record", forgetful)
 
 
+def _chunks_read_silently(patch: Patch) -> None:
+    from agentic_rag.documents import read_chunk
+
+    async def silent(*_: Any, **__: Any) -> None: ...
+
+    patch(read_chunk, "audit_read", silent)
+
+
 def _keys_repeated(patch: Patch) -> None:
     from agentic_rag.adapters.openai import client
     from agentic_rag.kernel import error_redaction
@@ -295,6 +303,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "same-time": Mutant("a hidden document is looked at once more", _hidden_looked_at_twice, "other statements"),
     "foreign-paths": Mutant("the organisation is taken from the id", _organisation_of_the_id, "as", is_slow=True),
     "audit-log": Mutant("a change of readers is not written down", _acts_unwritten, "leave no entry"),
+    "audit-reads": Mutant("who reads a chunk is not written down", _chunks_read_silently, "leave no entry"),
     "canary-keys": Mutant("a key that a provider repeats is kept", _keys_repeated, "canary keys in"),
     "injected-exceptions": Mutant("errors tell their causes", _causes_told, "leaked"),
 }

@@ -101,7 +101,7 @@ class OperationsParts(WebParts):
 
     @cached_property
     def prove_run(self) -> ProveRun:
-        return ProveRun(self.database, self.verify_run)
+        return ProveRun(self.database, self.verify_run, self.telemetry)
 
     @cached_property
     def prove_workspace_erasure(self) -> ProveWorkspaceErasure:

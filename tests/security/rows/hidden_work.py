@@ -84,7 +84,7 @@ class Member:
                 told[name] = await self.send(method, request.text % self.rights.ids, request.body(self.rights.ids))
         for name, request in TOOLS.items():
             if self._can(request):
-                told[name] = await self._tool(name, request)
+                told[name] = await self.tool(name, request)
         return told
 
     def _can(self, request: Request) -> bool:
@@ -101,7 +101,8 @@ class Member:
                 break
         return reply
 
-    async def _tool(self, name: str, request: Request) -> str:
+    async def tool(self, name: str, request: Request) -> str:
+        """What a tool, or a request for resources, says."""
         is_tool, given = "/" not in name, request.body(self.rights.ids)
         method = "tools/call" if is_tool else name
         meta = {

@@ -356,7 +356,7 @@ class Product:
         self.feedback = GiveFeedback(cast("Any", self), self.read_runs, self.clock, self.telemetry)
         self.replay = ReplayRun(self.database, self.read_runs, cast("Any", self.answer))
         self.verify_run = VerifyRun(self.database, self.read_runs, self.clock)
-        self.prove_run = ProveRun(self.database, self.verify_run)
+        self.prove_run = ProveRun(self.database, self.verify_run, self.telemetry)
         self.explain = SimpleNamespace(run=self._explain)
         self.upload = SimpleNamespace(run=self._upload)
         self.delete = SimpleNamespace(run=self._delete)

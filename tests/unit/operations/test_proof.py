@@ -26,11 +26,13 @@ from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.operations.proof import check_bundle
 from agentic_rag.operations.proof.bundle import SourceText, make_bundle
 from agentic_rag.operations.proof.check_bundle import TamperedError, check
 from agentic_rag.operations.proof.prove_run import ProveRun
 from agentic_rag.operations.proof.verify_run import QuoteCheck, QuoteState, RunVerification, VerifyRun
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, Role
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -234,13 +236,28 @@ async def states(world: World, run: Run, who: Principal | None = None) -> list[s
 
 
 async def proof(world: World, run: Run, who: Principal | None = None, *, whole: bool = False) -> bytes:
-    made = ProveRun(world.database, verifier(world))
+    made = ProveRun(world.database, verifier(world), world.telemetry)
     return (await made.run(who or world.asker, world.workspace, run.run_id, whole=whole)).content
 
 
 async def erase(world: World, document_id: UUID) -> None:
     deletion = DeleteDocument(world.database, world.cache, None, world.telemetry)  # pyright: ignore[reportArgumentType]
     await deletion.run(world.workspace, document_id, "tests")
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_whose_text_is_in_a_bundle_is_in_the_audit_log(world: World, whole: bool) -> None:
+    run = await world.ask()
+
+    await proof(world, run, whole=whole)
+
+    async with world.database.transaction(world.workspace.org_id) as transaction:
+        entries = (await transaction.audit.page(PageRequest(10))).items
+    read = [one for one in entries if one.action == AuditAction.READ_TEXT.value]
+    assert {one.subject for one in read} == {str(one.document_id) for one in run.answer.citations}
+    assert [(one.actor, one.detail) for one in read] == [
+        (world.asker.subject_id, {"run": str(run.run_id), "whole": whole})
+    ] * len(read)
 
 
 async def test_a_run_is_proven_again_and_the_bundle_holds(world: World) -> None:

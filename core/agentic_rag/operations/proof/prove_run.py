@@ -14,10 +14,13 @@ from agentic_rag.documents.document import SpanRequest
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, Retryable
 from agentic_rag.kernel.formatting import format_bytes
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.operations.proof.bundle import SourceText, make_bundle
 from agentic_rag.operations.proof.verify_run import QuoteState, RunVerification, VerifyRun
 from agentic_rag.tenancy.access import read_identity
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit_read
 from agentic_rag.tenancy.shown_versions import show_versions
 
 MAX_CHARACTERS = 20_000_000
@@ -37,10 +40,11 @@ class RunProof:
 
 @dataclass(frozen=True, slots=True)
 class ProveRun:
-    """The use case behind `proveRun` and `rag prove`. Reads only."""
+    """The use case behind `proveRun` and `rag prove`. Whose text is in a bundle is in the audit log."""
 
     database: Database
     verify: VerifyRun
+    telemetry: Telemetry
 
     async def run(
         self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, *, whole: bool = False
@@ -64,6 +68,10 @@ class ProveRun:
                 "A document of this run was changed, hidden or erased while the proof was made: ask again.",
                 code="PROOF_OVERTAKEN",
             )
+        fetched = {page.revision_id for page in found.run.answer.debug.fetched}
+        for document_id in {one.document_id for revision, one in sources.items() if revision not in fetched}:
+            act, who, told = AuditAction.READ_TEXT, principal.subject_id, {"run": str(run_id), "whole": whole}
+            await audit_read(self.database, self.telemetry, act, workspace, document_id, who, **told)
         return RunProof(bundle, signer.key, found)
 
     async def _sources(self, principal: Principal, found: RunVerification) -> dict[UUID, SourceText]:
