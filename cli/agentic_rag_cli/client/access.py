@@ -46,7 +46,7 @@ def server_file(home: Path) -> str:
     """The address that the `rag up` of this home wrote down; one that was stopped took it away."""
     try:
         return (home / SERVER_FILE).read_text(encoding="utf-8").strip()
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import pytest
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.settings import Settings
-from agentic_rag_cli.client.access import SERVER_FILE, UP_LOCK
+from agentic_rag_cli.client.access import SERVER_FILE
 from agentic_rag_cli.commands.operations.system_check import judge_workers
 from agentic_rag_cli.commands.operations.up_check import check_port, check_up
 from agentic_rag_cli.processes.local_programs import only_one_on
@@ -89,13 +88,22 @@ def test_one_whose_server_stands_still_is_a_failure_and_no_stranger_on_the_port(
     assert its_port.status == "ok"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may enter every home")
-def test_the_home_of_another_user_is_an_error_of_the_product(tmp_path: Path) -> None:
-    settings = of(tmp_path, 1)
-    (tmp_path / UP_LOCK).touch(mode=0)
+@pytest.mark.parametrize("broken", [b"http://\x1b[31m:1", b"\xff\xfe", b"nothing"])
+def test_a_file_of_the_address_that_is_damaged_is_no_traceback(tmp_path: Path, broken: bytes) -> None:
+    settings = Settings().change(stores={"home": tmp_path})
+
+    with only_one_on(settings):
+        (tmp_path / SERVER_FILE).write_bytes(broken)
+        check = check_up(settings)
+
+    assert check.name == "up"
+
+
+def test_a_home_that_cannot_be_looked_into_is_an_error_of_the_product(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
 
     with pytest.raises(EmbeddedServerError, match="EMBEDDED_HOME_UNUSABLE"):
-        check_up(settings)
+        check_up(Settings().change(stores={"home": tmp_path / "file"}))
 
 
 def worker(pid: int, minute: int, *, has_ended: bool = False) -> WorkerRecord:

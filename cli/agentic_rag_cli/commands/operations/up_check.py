@@ -52,6 +52,6 @@ def is_our_server(url: str, answer_seconds: float) -> bool:
 
     try:
         response = httpx2.get(f"{url}/healthz", timeout=answer_seconds, trust_env=False)
-    except httpx2.TransportError:
+    except (httpx2.TransportError, httpx2.InvalidURL):
         return False
     return response.is_success and b"ok" in response.content
