@@ -130,6 +130,11 @@ async def _postings(connection: Any, place: Mapping[int, tuple[str, int]]) -> Co
     return found
 
 
+def without_kinds(picture: Picture) -> Picture:
+    """The same, but for the kinds of entities."""
+    return {**picture, "entities": Counter((entity_id, key) for entity_id, key, _ in picture["entities"].elements())}
+
+
 def differences(ours: Picture, wanted: Picture) -> list[str]:
     """Where two pictures differ, a line each; empty when the stores hold the same."""
     lines: list[str] = []

@@ -132,7 +132,7 @@ async def disturbed_files(servers: Servers, short: bool) -> list[Row]:
             wrong = await source.wrong(ground)
             alive = len(workers.living)
             graph = await graph_row(told, ground)
-            state = await end_state(told, ground, wanted)
+            state = await end_state(told, ground, wanted, with_kinds=False)
     finally:
         await line.cut()
     for one in (*wrong, *day.remedies.wrong):
