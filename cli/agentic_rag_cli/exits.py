@@ -49,11 +49,13 @@ _EXIT_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
 
 _PATHS = (
     errno.EACCES,
+    errno.EBUSY,
     errno.EISDIR,
     errno.ELOOP,
     errno.ENAMETOOLONG,
     errno.ENOENT,
     errno.ENOTDIR,
+    errno.ENOTEMPTY,
     errno.EPERM,
     errno.EROFS,
 )

@@ -67,8 +67,9 @@ def test_a_fault_of_the_system_that_is_no_full_disk_is_not_hidden(tmp_path: Path
     assert isinstance(shown.exception, OSError)
 
 
-def test_a_path_that_the_system_refuses_is_an_error_of_the_one_who_named_it(tmp_path: Path) -> None:
-    named = OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), "x" * 20_000)
+@pytest.mark.parametrize("number", [errno.ENAMETOOLONG, errno.EACCES, errno.EISDIR, errno.EBUSY])
+def test_a_path_that_the_system_refuses_is_an_error_of_the_one_who_named_it(tmp_path: Path, number: int) -> None:
+    named = OSError(number, os.strerror(number), "x" * 20_000)
 
     shown = Terminal(Product(error=named)).rag("ingest", str(tmp_path))
 

@@ -1,15 +1,22 @@
 """`rag ask` finds the server that `rag up` runs on its home."""
 
 import socket
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Barrier
 
+import httpx2
 from tests.unit.cli.product import Terminal
+from typer.testing import CliRunner
 
-from agentic_rag.settings import Settings
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.client.access import SERVER_FILE, TOKEN_FILE, ensure_token, running_server
+from agentic_rag_cli.main import app
 from agentic_rag_cli.processes.local_programs import only_one_on
+from agentic_rag_cli.wiring import Wiring
 
 
 def test_the_server_of_a_home_is_asked_while_it_runs(tmp_path: Path) -> None:
@@ -34,6 +41,46 @@ def test_a_second_one_on_the_home_says_so_before_it_starts_anything_or_looks_at_
 
     assert shown.exit_code == 4
     assert shown.stderr.startswith("error [ALREADY_UP]: ")
+
+
+def test_rag_ask_asks_it_and_nothing_in_its_own_process(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def refuse(request: httpx2.Request) -> httpx2.Response:
+        asked.append(f"{request.url.scheme}://{request.url.host}:{request.url.port}")
+        return httpx2.Response(401)
+
+    environ = {"AGENTIC_RAG_HOME": str(tmp_path), "AGENTIC_RAG_TOKEN": "t"}
+    at = Terminal(environ=environ, transport=httpx2.MockTransport(refuse))
+    with only_one_on(Settings().change(stores={"home": tmp_path})):
+        (tmp_path / SERVER_FILE).write_text("http://127.0.0.1:8099\n")
+        shown = at.rag("ask", "Who signs the lease?")
+
+    assert ("[UNAUTHENTICATED]" in shown.stderr, asked) == (True, ["http://127.0.0.1:8099"])
+
+
+def test_the_status_of_the_schema_is_looked_at_where_an_empty_database_stays_empty(tmp_path: Path) -> None:
+    used: list[str] = []
+
+    def servers(kind: str) -> Callable[[Settings], AbstractContextManager[Settings]]:
+        @contextmanager
+        def open_them(_: Settings) -> Iterator[Settings]:
+            used.append(kind)
+            raise Misconfigured("Enough is seen.")
+            yield
+
+        return open_them
+
+    environ = {"AGENTIC_RAG_HOME": str(tmp_path), "DATABASE_URL": "postgresql://127.0.0.1:1/none"}
+    wiring = Wiring(
+        settings=lambda: load_settings(environ, dotenv=tmp_path / "none"),
+        servers=servers("makes a schema"),
+        bare_servers=servers("looks"),
+    )
+
+    CliRunner().invoke(app, ["migrate", "status"], obj=wiring)
+
+    assert used == ["looks"]
 
 
 def test_what_a_killed_server_left_is_not_asked(tmp_path: Path) -> None:
