@@ -29,6 +29,9 @@ def test_a_text_is_left_alone_or_holds_a_sign_of_a_link(text: str) -> None:
         ("www.evil.example/x", "www[.]evil[.]example/x"),
         ("<img src=x onerror=alert(1)>", "‹img src=x onerror=alert(1)>"),
         ("javascript:alert(1)", "javascript[:]alert(1)"),
+        ("xmpp:u@h.example/x", "xmpp[:]u[at]h[.]example/x"),
+        ("ms-msdt:/id x", "ms-msdt[:]/id x"),
+        ("sip:u@h.example", "sip[:]u[at]h[.]example"),
         ("ftp://u@h.example", "ftp[:]//u[at]h[.]example"),
         ("List<String> a < b", "List‹String> a < b"),
         ("<x-y onfoo=alert(1)>", "‹x-y onfoo=alert(1)>"),
@@ -49,7 +52,16 @@ def test_links_off_the_list_can_be_read_and_not_followed(text: str, shown: str) 
 
 
 @pytest.mark.parametrize(
-    "text", ["a < b & c", "AT&T, R&D; 3<4", "f(x)[i] (see 3:4)", "mail hr@acme.example", "a/b, 1//2", '{"a": [1]} {x}']
+    "text",
+    [
+        "a < b & c",
+        "AT&T, R&D; 3<4",
+        "f(x)[i] (see 3:4)",
+        "mail hr@acme.example",
+        "a/b, 1//2",
+        "ms:1, sipping: tea",
+        '{"a": [1]} {x}',
+    ],
 )
 def test_what_is_no_link_stays_as_it_is(text: str) -> None:
     assert defang_links(text, ()) == text

@@ -18,7 +18,7 @@ _LINK = re.compile(
     r"(?P<tag><)(?=[a-z/!?])|"
     r"&(?P<reference>#|[a-z][a-z0-9]*;|lt|gt|amp|quot)|"
     r"(?P<url>(?<![a-z0-9])(?:https?|ftps?|wss?|file|gopher|ldaps?|sftp|ssh|git|svn|blob|intent|tel|sms|mailto|data|javascript|"
-    r"vbscript|[a-z][a-z0-9+.-]{1,30}(?=:[/\\]{2})):(?=[^\s])[^\s<>\"'`)\]}]*)|"
+    r"vbscript|xmpp|sips?|skype|callto|facetime|magnet|view-source|search-ms|ms-[a-z-]{2,30}|itms-services|[a-z][a-z0-9+.-]{1,30}(?=:[/\\]{2})):(?=[^\s])[^\s<>\"'`)\]}]*)|"
     r"(?P<bare>(?<![^\W_])(?<![@/.])(?:www\.|[/\\]{2}(?=[\w.-]+\.[a-z]{2,}|\S{1,300}@))[^\s<>\"'`)\]}]*)",
     re.IGNORECASE,
 )
