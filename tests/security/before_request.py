@@ -53,6 +53,8 @@ PARTS: Mapping[str, Part] = {
     "chunks": Part(_CHUNKED, b"1\r\na\r\n"),
     "trailers": Part(_CHUNKED + b"0\r\n", b"X: a\r\n"),
     "requests": Part(b"", _GET + b"\r\n"),
+    "body of an upgrade": Part(_UPGRADE[:-2] + b"Content-Length: 900000000\r\n\r\n", b"a"),
+    "chunks of an upgrade": Part(_UPGRADE[:-2] + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
     "socket": Part(_UPGRADE, b""),
     # A text of 1,000,000 bytes is announced, and one of 16,000 that fits.
     "large message of a socket": Part(_UPGRADE + b"\x81\xff" + (1_000_000).to_bytes(8, "big") + bytes(4), b"a"),

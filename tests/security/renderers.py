@@ -125,6 +125,7 @@ _SCHEMES = (
         "//",
         "\\\\",
         "ftp://",
+        "xmpp:a@",
     ),
     *("javascript&colon;", "&#106;avascript:", "&#x6a;avascript&#58;", "jav&Tab;ascript:", "&amp;#106;x:"),
 )
