@@ -74,8 +74,11 @@ _SILENCE_SECONDS = 40.0
 IN_PROCESS = "http://in-process"
 """Stands for the application in this process."""
 
-_TOO_LARGE = "non 32-bit signed integer"
-"""What a server says of an option without an upper bound."""
+_UNREADABLE: Mapping[str, str] = {
+    "non 32-bit signed integer": "A number that was given is larger than 2,147,483,647.",
+    "cannot represent a DateTime": "An instant is written 2026-11-01 or 2026-11-01T12:30:00Z; what was given is none.",
+}
+"""What a server says of the value of an option, and what it means to the one who typed it."""
 
 _PREFLIGHT = {"GraphQL-Require-Preflight": "1"}
 
@@ -321,9 +324,10 @@ def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagErro
         return Retryable(message, code=code, retry_after_seconds=float(extensions["retryAfterSeconds"]))
     if code == "INTERNAL" and "traceId" in extensions:
         return AgenticRagError(f"{message} (trace {extensions['traceId']})", code=code)
-    if code == "GRAPHQL_INVALID" and _TOO_LARGE in message:
-        return InvalidInput("A number that was given is larger than 2,147,483,647.", code="OPTION_OUT_OF_RANGE")
     if code == "GRAPHQL_INVALID":
+        for said, meant in _UNREADABLE.items():
+            if said in message:
+                return InvalidInput(meant)
         # Every document of this program fits the schema of its own version.
         message = f"{message} The server is of another version than this program: use the program of its version."
     if code == Unauthenticated.code:

@@ -150,6 +150,16 @@ def test_a_huge_number_is_no_server_of_another_version(command: list[str]) -> No
     assert "version than this program" not in shown.stderr
 
 
+@pytest.mark.parametrize("given", ["", "nope", "2026-13-45", "-1"])
+@pytest.mark.parametrize("command", [["audit", "list"], ["run", "list"]])
+def test_an_instant_that_is_none_is_no_server_of_another_version(command: list[str], given: str) -> None:
+    shown = Terminal().rag(*command, "--since", given)
+
+    assert shown.exit_code == 2
+    assert "2026-11-01T12:30:00Z" in shown.stderr
+    assert [Terminal().rag(*command, "--since", f"2026-11-01{at}").exit_code for at in ("", "T12:30:00Z")] == [0, 0]
+
+
 def test_an_unknown_workspace_names_the_command_that_makes_one() -> None:
     assert "`rag workspace create NAME`" in Terminal().rag("doc", "list", "-w", "nope").stderr
 
