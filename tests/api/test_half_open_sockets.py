@@ -378,3 +378,22 @@ async def begun_and_ended(door: Door) -> None:
         return not door.server.server_state.connections and not door.server.server_state.tasks
 
     await eventually(is_forgotten, "the server forgets the connection")
+
+
+async def test_a_socket_whose_credential_this_process_has_not_read_keeps_its_place() -> None:
+    async with opened(ConnectionLimits(half_open_sockets=1, turn_seconds=0.2)) as door:
+        first = await half_open(door)
+        (served,) = [one for one in door.server.server_state.connections if isinstance(one, GuardedSocket)]
+        served.transport.pause_reading()
+        begin = {"type": "connection_init", "payload": {"authorization": "Bearer admin-token"}}
+        first.send(LAST | TEXT, json.dumps(begin).encode())
+        second = asyncio.create_task(half_open(door))
+        await asyncio.wait([second], timeout=0.7)
+        was_served = second.done()
+        served.transport.resume_reading()
+        acknowledged = await first.message()
+        for socket in (first, await second):
+            socket.writer.close()
+
+    assert not was_served
+    assert acknowledged == {"type": "connection_ack"}
