@@ -160,8 +160,18 @@ def _outages_kill(patch: Patch) -> None:
 
 
 def _outages_are_billed(patch: Patch) -> None:
+    """A job that an outage meets ends as if it had stood still by itself."""
     from agentic_rag_worker import runner
+    from agentic_rag_worker.heartbeat import Heartbeat, StopReason
 
+    renew = Heartbeat._renew
+
+    async def billing(self: Heartbeat, database: Any, watch: Any) -> None:
+        await renew(self, database, watch)
+        if watch.saw_outage:
+            watch.end(StopReason.STALLED)
+
+    patch(Heartbeat, "_renew", billing)
     patch(runner, "_is_outage", lambda *_: False)
     patch(runner, "EXCUSED", "NEVER")
 
