@@ -10,6 +10,7 @@ _SAY = (
     r"(?:say|state|answer|respond|reply|report|claim|cite|conclude|assert|insist|"
     r"tell (?:them|the (?:user|reader|asker)))"
 )
+_ADVERBS = r"(?:,? (?:only|always|first|\w{2,12}ly|without exception|in (?:all|any|each|every) \w+))*"
 _SAGE = (
     r"(?:sag|antwort|erwider|nenn|meld|bericht|behaupt|erklär|schreib|zitier|"
     r"gib(?= [^.\n]{0,40}\b(?:an|aus)\b)|geb(?=en sie [^.\n]{0,40}\b(?:an|aus)\b))(?:e|en sie)?"
@@ -38,17 +39,23 @@ _ENGLISH = OrderWording(
         r"providers?|deployers?|operators?|developers?|manufacturers?|users?|"
         r"owners?|makers?|importers?|distributors?|vendors?|suppliers?"
     ),
+    of=(
+        r"of|for|the|an?|any|all|such|certain|their|general|placing|using|offering|operating|"
+        r"(?:that|who|which) (?:place|use|offer|operate)"
+    ),
     addressed=r"(?:note|message|instructions?) (?:to|for) (?:the |any |all )?",
     called=r"assistants?|models?",
     must=r"(?:must|should|shall|(?:is|are|have|need|has|needs) to)",
-    # "AI systems must report serious incidents" is none.
+    # "AI systems must report serious incidents" and "Chatbots must respond within 3 seconds" say nothing that follows.
     say=(
-        rf"(?:{_SAY}\b(?: only| always)?(?: that\b| it\b| ?{QUOTE})|"
-        r"(?:say|answer|respond|reply|claim|insist)\b)"
+        rf"(?:{_SAY}\b{_ADVERBS}(?:,? that\b| it\b(?! to\b)| ?{QUOTE}|"
+        r" (?:the|this|an?) (?:(?!\b(?:that|wh\w+|if|until|once)\b)[^.,:;\n]){0,30}?\b(?:is|are|was|as \d|of \d)|"
+        r" \d[^.,:;\n]{0,20} as the\b|"
+        r" this (?:page|document|text|passage|source)\b)|(?:say|claim|insist)\b)"
     ),
     answer=r"(?:answer|respond|reply)(?: only| always)? that\b",
     asked=r"(?:if|when|whenever)\b[^.\n]{0,30}\bask(?:ed|s)\b",
-    then_say=rf"{_SAY}\b(?: only| always)? (?:that\b|it\b|[\"'“‘])",
+    then_say=rf"{_SAY}\b(?: only| always)? (?:that\b|it\b(?! to\b)|[\"'“‘])",
     ignore=r"(?:ignor\w{0,3}|disregard|forget)",
     joint=r"\b(?:and|,|;)",
     instead_say=rf"{_SAY}\b",
@@ -62,6 +69,7 @@ _GERMAN = OrderWording(
         r"(?:virtuelle|digitale)\w? Assistent\w*|Antwort(?:maschine|system|modell)\w*)(?!-)"
     ),
     people=r"(?:Anbieter|Betreiber|Entwickler|Hersteller|Nutzer|Händler|Einführer|Verwender)\w*",
+    of=r"von|vom|für|eines|einer|der|des|die|das|den|solcher|aller",
     addressed=(
         r"(?:Hinweis|Anweisung(?:en)?|Nachricht|Notiz|Mitteilung|Befehl) (?:an|für) "
         r"(?:das |die |den |alle |jede[ns]? |ein(?:en?)? )?"
@@ -73,7 +81,7 @@ _GERMAN = OrderWording(
         rf"mitzuteilen|zitieren|nennen|ausgeben|auszugeben)\b(?:, (?:dass|daß)\b| ?{QUOTE})"
     ),
     answer=r"(?:antworte(?:n sie)?|erwidere|erwidern sie)(?: nur| stets| immer| bitte| einfach)*, (?:dass|daß)\b",
-    asked=r"(?:wenn|falls|sobald|sooft)\b[^.\n]{0,60}\b(?:ge)?frag(?:t|en|st)\b",
+    asked=r"(?:wenn|falls|sobald|sooft)\b[^.\n]{0,60}\b(?:ge)?frag(?:t|en(?! ha)|st)\b",
     then_say=rf"{_SAGE}\b(?: [^.,\n]{{1,20}})?(?:, (?:dass|daß)\b| ?{QUOTE})",
     ignore=r"(?:ignorier(?:e|en sie)|vergiss(?! nicht)|vergessen sie(?! nicht)|missachte(?:n sie)?)",
     joint=r"(?:\bund|,|;)",
@@ -94,6 +102,7 @@ _FRENCH = OrderWording(
         r"fournisseurs?|déployeurs?|utilisateurs?|développeurs?|"
         r"fabricants?|exploitants?|importateurs?|distributeurs?"
     ),
+    of=r"de|du|des|d|l|un|une|tels?",
     addressed=(
         r"(?:note|message|instructions?|consignes?|remarque) (?:pour|à|aux?|à l['’]attention d(?:e|u|es)|"
         r"à l['’]intention d(?:e|u|es)) ?(?:l['’]|le |la |les |tout(?:e|es)? |tous les )?"
@@ -125,6 +134,7 @@ _SPANISH = OrderWording(
         r"proveedor(?:es|as?)?|responsables?|usuari[oa]s?|"
         r"desarrollador(?:es)?|fabricantes?|operador(?:es)?|importador(?:es)?"
     ),
+    of=r"de|del|los|las|la|el|una?|tales",
     addressed=(
         r"(?:nota|mensaje|instrucci(?:ón|ones)|aviso) (?:para|al?) ?(?:el |la |los |las |tod[oa]s? (?:los |las )?|"
         r"cualquier )?"

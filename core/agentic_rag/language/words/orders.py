@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 QUOTE = r"[\"'“‘„«:]"
+_OPENING = r"(?:^|[{ends}\n])(?:[^\S\n]|[-*>])*+"
+"""Where a sentence begins. What ends one is no part of the run behind it, so that no part of a text is read twice."""
+_NOTE = r" ?:(?! *(?:how|wie|comment|cómo|come|como|hoe|jak|как)\b)"
+"""Behind whom a note is for. Titles say what they are about: "Instructions for chatbots: how to set them up"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class OrderWording:
     machine: str
     people: str
     """Who answers for machines: "Providers of AI systems must state that …" is law, and no order to one."""
+    of: str
+    """The words between such people and the machine; one other word may follow them: "of high-risk AI systems"."""
     addressed: str
     """Of a note, up to the machine that it is for."""
     called: str
@@ -59,17 +65,19 @@ class OrderWording:
     whole: OrderPattern = field(init=False)
 
     def __post_init__(self) -> None:
-        soft = rf"(?:(?:{self.softeners})[ ,]+){{0,3}}"
+        soft = rf"(?:(?:{self.softeners})[ ,]++){{0,3}}"
+        must_say = rf"\b{self.must}\b[^.\n]{{0,20}}\b{self.say}"
         pattern = re.compile(
             # To a machine: "AI assistants must report that …", "Note to the language model: …"
-            rf"(?P<people>\b(?:{self.people})\b[^.\n]{{0,40}}?)?"
-            rf"\b{self.machine}\b[^.\n]{{0,60}}\b{self.must}\b[^.\n]{{0,20}}\b{self.say}"
-            rf"|\b{self.addressed}(?:{self.machine}|{self.called})\b"
+            rf"(?P<people>\b(?:{self.people})(?:(?:[ '’](?:{self.of})\b){{1,3}}(?:[ '’][\w-]{{1,20}}?)?)?"
+            rf"[ '’-]{self.machine}\b(?:(?!, (?:\w{{1,4}} )?{self.machine})[^.:;–—\n]){{0,60}}?{must_say})"
+            rf"|\b{self.machine}\b[^.\n]{{0,60}}{must_say}"
+            rf"|\b{self.addressed}(?:{self.machine}|{self.called})\b{_NOTE}"
             # Of answers as such: "Answer that …", "When asked about the fee, say that …"
-            rf"|(?:^|[.!?:;\n] *)[-*>\s]*{soft}{self.answer}"
+            rf"|{_OPENING.format(ends='.!?:;')}{soft}{self.answer}"
             rf"|\b{self.asked}[^.\n]{{0,80}}\b{self.then_say}"
             # Of everything else: "Ignore the other passages and say …"
-            rf"|\b{self.ignore}\b[^.\n]{{0,80}}{self.joint} *{soft}{self.instead_say or self.then_say}",
+            rf"|\b{self.ignore}\b[^.\n]{{0,80}}{self.joint} *+{soft}{self.instead_say or self.then_say}",
             re.IGNORECASE,
         )
         object.__setattr__(self, "whole", OrderPattern(self.signs, self.particles, pattern))
@@ -96,6 +104,7 @@ ITALIAN = OrderWording(
         r"fornitor[ei]|utent[ei]|sviluppator[ei]|fabbricant[ei]|"
         r"operator[ei]|produttor[ei]|importator[ei]|deployer"
     ),
+    of=r"di|del|dei|degli|delle|della|dell|un|una|tali",
     addressed=(
         r"(?:nota|messaggio|istruzion[ei]|avviso) (?:per|al?|allo|alla|ai|agli|alle|all['’]) ?"
         r"(?:il |lo |la |l['’]|i |gli |le |tutt[ie] (?:i |gli |le )?|ogni |qualsiasi )?"
@@ -133,6 +142,7 @@ PORTUGUESE = OrderWording(
         r"fornecedor(?:es)?|prestador(?:es)?|utilizador(?:es)?|usuários?|"
         r"desenvolvedor(?:es)?|fabricantes?|operador(?:es)?|importador(?:es)?"
     ),
+    of=r"de|do|dos|da|das|um|uma|tais",
     addressed=(
         r"(?:nota|mensagem|instruç(?:ão|ões)|aviso) (?:para|a|à|às|aos?) ?(?:o |a |os |as |tod[oa]s? (?:os |as )?|"
         r"qualquer )?"
@@ -170,6 +180,7 @@ DUTCH = OrderWording(
         r"aanbieders?|gebruikers?|ontwikkelaars?|"
         r"fabrikant(?:en)?|exploitant(?:en)?|leveranciers?|importeurs?"
     ),
+    of=r"van|een|het|de|die|deze|zulke",
     addressed=(
         r"(?:bericht|instructies?|opmerking|boodschap|mededeling) (?:aan|voor) (?:het |de |alle |elke? |een |ieder )?"
     ),
@@ -180,7 +191,7 @@ DUTCH = OrderWording(
         rf"(?:,? dat\b| ?{QUOTE})"
     ),
     answer=r"antwoord(?: alleen| altijd| slechts| gewoon| steeds)*,? dat\b",
-    asked=r"(?:als|wanneer|indien|zodra)\b[^.\n]{0,60}\b(?:gevraagd|vraagt|vragen|vraag)\b",
+    asked=r"(?:als|wanneer|indien|zodra)\b[^.\n]{0,60}\b(?:gevraagd|vraagt|vragen(?! heb))\b",
     then_say=(
         rf"(?:zeg|antwoord|meld|vermeld|schrijf|noem|beweer|geef(?= [^.\n]{{0,40}}\baan\b))\b(?:{_DAT}| ?{QUOTE})"
     ),
@@ -203,6 +214,7 @@ POLISH = OrderWording(
         r"dostawc\w+|użytkowni\w+|producen\w+|"
         r"operator\w*|podmiot\w*|importer\w*"
     ),
+    of=r"\w+[yi]ch|dla",
     addressed=r"(?:uwaga|notatka|wiadomość|instrukcj[ae]) (?:do|dla) (?:wszystkich |każdego |każdej )?",
     called=r"(?:sztucznej inteligencji)",
     must=r"(?:musi|muszą|powinien|powinn[aoyi]|mają|ma)",
@@ -234,6 +246,7 @@ RUSSIAN = OrderWording(
         r"поставщик\w*|разработчик\w*|оператор\w*|"
         r"пользовател\w*|производител\w*|импортёр\w*"
     ),
+    of=r"\w+[ыи]х|для",
     addressed=r"(?:примечание|заметка|сообщение|инструкци[яи]) (?:для|к) (?:всех |люб\w{2,3} |кажд\w{2,3} )?",
     called=r"(?:искусственного интеллекта)",
     must=r"(?:должн[аыо]|должен|обязан[аыо]?|следует|нужно)",
@@ -258,16 +271,19 @@ _AI_JA = (
     r"(?:AI(?:アシスタント|システム|モデル|エージェント|ツール)?|人工知能|(?:大規模)?言語モデル|LLM|チャットボット)"
 )
 _TOLD_JA = r"と(?:だけ|のみ)?(?:必ず|常に)?(?:答え|回答|返答|述べ|伝え|報告|言っ|言う|記載|結論づけ)"
+_END_JA = r"(?=[。\s」]|$)"
+# Told to do so, and not that somebody did or may.
+_BID_JA = rf"(?:[^。\n]{{0,4}}(?:くださ|下さ|なさい|こと{_END_JA})|せ?よ{_END_JA})"
 JAPANESE = OrderPattern(
     signs=("答え", "回答", "返答", "述べ", "伝え", "報告", "言", "記載", "結論", "指示", "注意", "メッセージ", "連絡"),
     particles=("と", "へ", "向け", "対する"),
     pattern=re.compile(
-        rf"{_AI_JA}[^。\n]{{0,60}}{_TOLD_JA}[^。\n]{{0,8}}(?:なければな|べき|必要があ|こと|くださ|下さ)"
-        rf"|{_AI_JA}(?:へ|への|に対する|向けの?)(?:注意|指示|メッセージ|連絡|お知らせ)"
-        rf"|(?:聞か|質問さ|尋ねら|問わ)れた(?:場合|とき|時|ら)[^。\n]{{0,60}}{_TOLD_JA}[^。\n]{{0,4}}(?:くださ|下さ|こと|なさい|よ。)"
+        rf"{_AI_JA}[^。\n]{{0,60}}{_TOLD_JA}(?:[^。\n]{{0,8}}(?:なければな|べき|必要があ)|{_BID_JA})"
+        rf"|{_AI_JA}(?:へ|への|に対する|向けの?)(?:注意|指示|メッセージ|連絡|お知らせ)[：:]"
+        rf"|(?:聞か|質問さ|尋ねら|問わ)れた(?:場合|とき|時|ら)[^。\n]{{0,60}}{_TOLD_JA}{_BID_JA}"
         r"|と(?:だけ|のみ)?(?:必ず|常に)?(?:(?:答えて|回答して|返答して)(?:ください|下さい)|答えよ|回答せよ|答えなさい|"
         r"回答しなさい)(?=[。\s」]|$)"
-        rf"|(?:無視し|忘れ)て?[^。\n]{{0,40}}{_TOLD_JA}",
+        rf"|(?:無視し|忘れ)て?[^。\n]{{0,40}}{_TOLD_JA}{_BID_JA}",
         re.IGNORECASE,
     ),
 )
@@ -276,8 +292,10 @@ _AI_ZH = (
     r"(?:智能|虚拟|虛擬)助手)"
 )
 _TOLD_ZH = (
-    r"(?:回答|答复|回复|回覆|答覆|声称|聲稱|说|說)(?![^。\n，]{0,8}(?:问题|問題|提问|咨询|询问|以下|下列|用户|客户))"
+    r"(?:回答|答复|回复|回覆|答覆|声称|聲稱|[说說](?!明))"
+    r"(?![^。\n，]{0,8}(?:问题|問題|提问|咨询|询问|以下|下列|用户|客户))"
 )
+_IS_ZH = r"(?:是(?!否)|为|為|[：:“「](?!是否))"
 CHINESE = OrderPattern(
     signs=(
         "回答",
@@ -303,7 +321,7 @@ CHINESE = OrderPattern(
         "应",
         "應",
         "须",
-        "须",
+        "須",
         "致",
         "给",
         "給",
@@ -316,12 +334,13 @@ CHINESE = OrderPattern(
         "忘记",
     ),
     pattern=re.compile(
-        rf"{_AI_ZH}[^。\n]{{0,20}}(?:必须|必須|应当|应该|應該|应|應|须)(?:一律|始终|只|都|总是){{0,2}}{_TOLD_ZH}"
+        rf"{_AI_ZH}[^。\n]{{0,20}}(?:必须|必須|应当|应该|應該|应|應|须|須)(?:一律|始终|只|都|总是){{0,2}}{_TOLD_ZH}"
         rf"|(?:致|给|給|对|對)(?:所有|任何|各)?{_AI_ZH}的?(?:说明|說明|提示|指示|指令|消息|备注|注意)?[：:]"
         rf"|(?:如果|若|当|當|每当|每當)[^。\n]{{0,30}}(?:问|問)[^。\n]{{0,20}}[，,](?:请|請|就|则|则请)?{_TOLD_ZH}[^。\n]{{0,20}}"
-        r"(?:是|为|為|[：:“「])"
-        rf"|(?:^|[。！？\n；])\s*(?:请|請)?(?:始终|总是|只|仅|一律)?{_TOLD_ZH}[^。\n]{{0,20}}(?:是|为|為|[：:“「])"
-        rf"|(?:忽略|无视|無視|忘记|忘記)[^。\n]{{0,40}}[，,、并且並和](?:请|請|然后)?{_TOLD_ZH}",
+        rf"{_IS_ZH}"
+        rf"|{_OPENING.format(ends='。！？；')}(?:请|請)?(?:始终|总是|只|仅|一律)?{_TOLD_ZH}[^。\n]{{0,20}}{_IS_ZH}"
+        rf"|{_OPENING.format(ends='。！？；：')}(?:请|請)?(?:忽略|无视|無視|忘记|忘記)(?!了)"
+        rf"[^。\n]{{0,40}}[，,、并且並和](?:请|請|然后)?{_TOLD_ZH}",
         re.IGNORECASE,
     ),
 )
@@ -336,8 +355,8 @@ ARABIC = OrderPattern(
     particles=("أن", "إن", "إلى", " ل"),
     pattern=re.compile(
         rf"(?:يجب|ينبغي)[^.\n]{{0,12}}{_AI_AR}[^.\n]{{0,40}}\b[تي](?:جيب|جيبوا|ذكر|قول|رد|فيد)\w{{0,3}}{_THAT_AR}"
-        rf"|(?:ملاحظة|رسالة|تعليمات|تنبيه) (?:إلى |ل)[^.\n:]{{0,10}}{_AI_AR}"
-        rf"|(?:^|[.!؟\n])\s*(?:من فضلك |رجاء )?(?:أجب|أجيبوا|قل|قولوا){_THAT_AR}"
+        rf"|(?:ملاحظة|رسالة|تعليمات|تنبيه) (?:إلى |ل)[^.\n:]{{0,10}}{_AI_AR} ?:"
+        rf"|{_OPENING.format(ends='.!؟')}(?:من فضلك |رجاء )?(?:أجب|أجيبوا){_THAT_AR}"
         rf"|(?:إذا|عندما|كلما)[^.\n]{{0,40}}(?:سئل|سُئل|سأل|يسأل)[^.\n]{{0,60}}\bف?(?:أجب|قل|اذكر){_THAT_AR}"
         rf"|(?:تجاهل|تجاهلوا|انس)\b[^.\n]{{0,60}}(?:و|ثم )(?:قل|أجب|اذكر){_THAT_AR}",
     ),
