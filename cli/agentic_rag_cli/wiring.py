@@ -15,6 +15,7 @@ from agentic_rag.settings import Settings, load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
 from agentic_rag_cli.client.access import asked_server, token_of
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import require_address
 from agentic_rag_cli.in_process import System, open_system
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.processes.children import Children
@@ -78,7 +79,10 @@ class Wiring:
     """The server of `--url`; empty: this process."""
 
     def remote(self, settings: Settings, address: str) -> GraphQLClient:
-        """A client of a server, with the token from the settings. Errors: `Unauthenticated` code TOKEN_MISSING."""
+        """A client of a server, with the token from the settings. Errors: `InvalidInput` code URL_INVALID, else
+        `Unauthenticated` code TOKEN_MISSING.
+        """
+        address = require_address(address)
         return GraphQLClient(address, token_of(settings), settings.answering.budget_ms[1], self.transport)
 
 

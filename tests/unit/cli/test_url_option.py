@@ -131,9 +131,12 @@ def test_a_command_asks_the_server_that_was_named(command: str) -> None:
     assert {f"{one.url.scheme}://{one.url.host}:{one.url.port}" for one in server.asked} == {URL}
 
 
+@pytest.mark.parametrize("environ", [{"AGENTIC_RAG_TOKEN": "secret"}, {}], ids=["token", "no token"])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_address_that_is_none_is_refused_by_its_option_and_not_called_a_server_that_is_away(command: str) -> None:
-    at = Terminal(environ={"AGENTIC_RAG_TOKEN": "secret"})
+def test_an_address_that_is_none_is_refused_by_its_option_whatever_else_is_missing(
+    command: str, environ: dict[str, str], tmp_path: Path
+) -> None:
+    at = Terminal(environ={**environ, "AGENTIC_RAG_HOME": str(tmp_path)})
 
     shown = at.rag(*command.split(), *ARGUMENTS.get(command, []), "--url", "no\taddress")
 
