@@ -44,8 +44,20 @@ def _planting(environment: Callable[..., Mapping[str, str]], chosen: str) -> Cal
     return planted
 
 
+WAITED = "AssertionError: not within "
+"""How a measurement begins to say that it waited in vain (`tests.chaos.ground.until`, `tests.waiting`)."""
+
+
 def missed(rows: list[Row], mutant: Mutant) -> list[Row]:
-    """The figures of the mutant that were missed. Errors: `AssertionError` when there is no such figure."""
-    judged = [row for row in rows if mutant.figure in row.name or row.name.endswith(": measured")]
-    assert judged, f"no figure of {[row.name for row in rows]} is called {mutant.figure!r}"
+    """The figures of the mutant that were missed; that of a measurement which the lie left waiting is its time-out.
+    Errors: `AssertionError` when there is no such figure, so also when the measurement ended with any other error.
+    """
+    judged = [row for row in rows if mutant.figure in row.name or _waited(row)]
+    assert judged, (
+        f"no figure of {[row.name for row in rows]} is called {mutant.figure!r}: {[row.measured for row in rows]}"
+    )
     return [row for row in judged if not row.ok]
+
+
+def _waited(row: Row) -> bool:
+    return row.name.endswith(": measured") and row.measured.startswith(WAITED)

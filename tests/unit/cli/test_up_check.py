@@ -88,15 +88,28 @@ def test_one_whose_server_stands_still_is_a_failure_and_no_stranger_on_the_port(
     assert its_port.status == "ok"
 
 
-@pytest.mark.parametrize("broken", [b"http://\x1b[31m:1", b"\xff\xfe", b"nothing"])
-def test_a_file_of_the_address_that_is_damaged_is_no_traceback(tmp_path: Path, broken: bytes) -> None:
+SILENT = "`rag up` runs, and its server does not answer at "
+
+
+@pytest.mark.parametrize(
+    ("broken", "status", "code", "detail"),
+    [
+        (b"http://\x1b[31m:1", "failed", "SERVER_UNREACHABLE", f"{SILENT}http://\x1b[31m:1"),
+        (b"nothing", "failed", "SERVER_UNREACHABLE", f"{SILENT}nothing"),
+        # As one that is not there yet.
+        (b"\xff\xfe", "ok", None, "`rag up` is starting"),
+    ],
+)
+def test_a_file_of_the_address_that_is_damaged_is_no_traceback(
+    tmp_path: Path, broken: bytes, status: str, code: str | None, detail: str
+) -> None:
     settings = Settings().change(stores={"home": tmp_path})
 
     with only_one_on(settings):
         (tmp_path / SERVER_FILE).write_bytes(broken)
         check = check_up(settings)
 
-    assert check.name == "up"
+    assert (check.name, check.status, check.code, check.detail) == ("up", status, code, detail)
 
 
 def test_a_home_that_cannot_be_looked_into_is_an_error_of_the_product(tmp_path: Path) -> None:
