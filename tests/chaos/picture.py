@@ -40,8 +40,8 @@ LEFTOVERS = {
     "staged chunks": "SELECT count(*) FROM rag_staged_chunks",
     "chunks that are gone": "SELECT count(*) FROM rag_chunks WHERE visible_to IS NOT NULL",
     "unfinished jobs": "SELECT count(*) FROM rag_jobs WHERE state IN ('QUEUED', 'RUNNING')",
-    # One for a document, also where a synchronisation tried it again.
-    "dead letters": "SELECT count(DISTINCT coalesce(document_id, job_id)) FROM rag_jobs WHERE state = 'DEAD'",
+    # One of a kind for a document, also where a synchronisation tried it again.
+    "dead letters": "SELECT count(DISTINCT (kind, coalesce(document_id, job_id))) FROM rag_jobs WHERE state = 'DEAD'",
     "unpublished revisions": "SELECT count(*) FROM rag_revisions WHERE published_from IS NULL",
     "attempts without an end": """
         SELECT count(*) FROM rag_job_attempts a JOIN rag_jobs j USING (org_id, workspace_id, job_id)
