@@ -15,6 +15,7 @@ from tests.bench.reports import Row
 from tests.chaos.ground import Ground
 from tests.gate import decisions
 from tests.plants import Mutant, Where
+from tests.plants.figures import rows_of
 from tests.security import table as _  # noqa: F401 - modules of rows are imported by it first
 from tests.security.rows.credentials import Operator
 
@@ -52,11 +53,8 @@ def missed(rows: list[Row], mutant: Mutant) -> list[Row]:
     """The figures of the mutant that were missed; that of a measurement which the lie left waiting is its time-out.
     Errors: `AssertionError` when there is no such figure, so also when the measurement ended with any other error.
     """
-    judged = [row for row in rows if mutant.figure in row.name or _waited(row)]
-    assert judged, (
-        f"no figure of {[row.name for row in rows]} is called {mutant.figure!r}: {[row.measured for row in rows]}"
-    )
-    return [row for row in judged if not row.ok]
+    waited = [row for row in rows if _waited(row)]
+    return [row for row in waited or rows_of(rows, mutant.figure) if not row.ok]
 
 
 def _waited(row: Row) -> bool:

@@ -201,15 +201,21 @@ def passes(source: Source, text: str) -> bool:
 
 
 def verifier_rows(found: Sequence[Source]) -> Iterator[Row]:
-    """False passes of perturbed sentences, false strips of paraphrases; the kinds are reported."""
+    """False passes of perturbed sentences, false strips of paraphrases; the kinds are reported, and missed where no
+    sentence is of them.
+    """
     for changes, is_fault, name, limit in (
         (PERTURBED, True, "false pass", FALSE_PASS),
         (PARAPHRASED, False, "false strip", FALSE_STRIP),
     ):
-        kinds = {kind: pairs for kind, pairs in changed(changes, found).items() if pairs}
+        kinds = changed(changes, found)
         wrong = {kind: sum(passes(*pair) is is_fault for pair in pairs) for kind, pairs in kinds.items()}
         for kind, pairs in kinds.items():
-            yield Row(f"verifier, {kind}: {name}", _share(wrong[kind], len(pairs)), "reported", ok=True)
+            row = f"verifier, {kind}: {name}"
+            if pairs:
+                yield Row(row, _share(wrong[kind], len(pairs)), "reported", ok=True)
+            else:
+                yield Row(row, "no sentences", "some", ok=False)
         hits, count = sum(wrong.values()), sum(map(len, kinds.values()))
         yield Row(f"verifier: {name}", _share(hits, count), f"≤ {limit:g}", 100 * hits <= limit * count)
 
