@@ -247,19 +247,23 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Once refused, nothing more is said."""
-        if not self.transport.is_closing():
-            self.gate.telemetry.count(REFUSALS, reason="malformed")
+        if self.transport.is_closing():
+            return
+        self.gate.telemetry.count(REFUSALS, reason="malformed")
+        if self._has_begun_an_answer():
+            self.transport.close()
+        else:
             super().send_400_response(msg)
-            self._watch_closing()
+        self._watch_closing()
 
     def refuse(self, reason: str, status: int) -> None:
-        """Close the connection, with a status where no answer has begun."""
+        """Close the connection, with a status where no answer is under way."""
         self._disarm()
         self.gate.waiting.pop(self, None)
         # What is closing counts no more: uvicorn would answer others with 503.
         self.connections.discard(self)
         self.gate.telemetry.count(REFUSALS, reason=reason)
-        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+        if not self._has_begun_an_answer():
             self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self.transport.close()
         if self.transport.get_write_buffer_size():
@@ -280,6 +284,11 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _is_answering(self) -> bool:
         return self._answering is not None and not self._answering.response_complete
+
+    def _has_begun_an_answer(self) -> bool:
+        """Whether a status would stand in the middle of one."""
+        answer = self._answering
+        return answer is not None and answer.response_started and not answer.response_complete
 
     def _may_upgrade(self) -> bool:
         """Whether a WebSocket may follow: a request with a body, or one behind an answer that is still made, would be

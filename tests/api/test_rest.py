@@ -1,6 +1,7 @@
 """Originals, health and metrics over plain HTTP."""
 
 import asyncio
+from collections.abc import Mapping
 from email.message import Message
 from typing import Any
 from urllib.parse import unquote
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.documents.ports import Original
-from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.kernel.errors import DependencyUnavailable, KeyUnknown, Misconfigured, Unauthenticated
 from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.tenancy.principals import KeyScope, Principal, Role
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKind
 from agentic_rag_server.app import build_app
 from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.rest.documents.source import content_disposition
@@ -257,10 +258,18 @@ class IdentityInAnOutage(FakeIdentity):
     """Knows its tokens while the database answers."""
 
     is_away = False
+    known_without: Mapping[str, Principal] = {}
+    """Those for which it asks no database."""
 
     async def authenticate(self, token: str) -> Principal:
         if self.is_away:
+            if token in self.known_without:
+                return self.known_without[token]
+            if token.count(".") == 2:
+                raise Unauthenticated("No issuer of tokens is configured.")
             raise DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+        if token not in self.tokens:
+            raise KeyUnknown("The API key is unknown.")
         return await super().authenticate(token)
 
 
@@ -314,6 +323,69 @@ async def test_a_key_that_nobody_used_before_the_outage_sees_no_figures_in_it() 
         later = await asked(http, "revoked", "prometheus")
 
     assert (before, during, later) == ([200, 200], [503, 200], [503, 200])
+
+
+async def figures(http: Any, *tokens: str) -> list[int]:
+    asking = [{"authorization": f"Bearer {one}"} for one in tokens]
+    return [(await http.get("/metrics", headers=headers)).status_code for headers in asking]
+
+
+async def test_a_refusal_by_the_database_ends_an_outage_too() -> None:
+    """Of the next one, a key that was revoked before it is none of those that were just shown figures."""
+    tokens = {"revoked": Principal(ORG, "revoked", Role.OPERATOR, kind=SubjectKind.KEY)}
+    identity, clock = IdentityInAnOutage(tokens), LaterClock()
+    options = ServerOptions(enabled=True, figures_take_a_token=True)
+
+    async with client(Container(options=options, identity=identity, clock=clock), token=None) as http:
+        shown = await figures(http, "revoked")
+        identity.is_away = True
+        shown += await figures(http, "revoked")
+        identity.is_away = False
+        clock.seconds += RECENT_SECONDS
+        tokens.clear()
+        await figures(http, "wrong")
+        identity.is_away = True
+        clock.seconds += RECENT_SECONDS
+        shown += await figures(http, "revoked")
+
+    assert shown == [200, 200, 503]
+
+
+@pytest.mark.parametrize("kind", [SubjectKind.USER, SubjectKind.SYSTEM])
+async def test_a_credential_that_no_database_checks_ends_no_outage(kind: SubjectKind) -> None:
+    key = Principal(ORG, "prometheus", Role.OPERATOR, kind=SubjectKind.KEY)
+    identity, clock = IdentityInAnOutage({"prometheus": key}), LaterClock()
+    identity.known_without = {"beside": Principal(ORG, "beside", Role.OPERATOR, kind=kind)}
+    options = ServerOptions(enabled=True, figures_take_a_token=True)
+
+    async with client(Container(options=options, identity=identity, clock=clock), token=None) as http:
+        await figures(http, "prometheus")
+        identity.is_away = True
+        shown = list[int]()
+        while clock.seconds < 3 * RECENT_SECONDS:
+            shown += await figures(http, "prometheus", "beside", "not.a.token")
+            clock.seconds += 30
+
+    assert shown == [200, 200, 401] * (len(shown) // 3)
+
+
+async def test_a_token_that_the_database_must_have_checked_since_ends_an_outage() -> None:
+    key = Principal(ORG, "revoked", Role.OPERATOR, kind=SubjectKind.KEY)
+    tokens = {"revoked": key, "token": Principal(ORG, "ada", Role.OPERATOR)}
+    identity, clock = IdentityInAnOutage(tokens), LaterClock()
+    options = ServerOptions(enabled=True, figures_take_a_token=True)
+
+    async with client(Container(options=options, identity=identity, clock=clock), token=None) as http:
+        await figures(http, "revoked")
+        identity.is_away = True
+        await figures(http, "revoked")
+        identity.is_away = False
+        clock.seconds += RECENT_SECONDS + 1
+        await figures(http, "token")
+        identity.is_away = True
+        shown = await figures(http, "revoked", "token")
+
+    assert shown == [503, 200]
 
 
 class SilentIdentity(FakeIdentity):

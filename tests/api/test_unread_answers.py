@@ -9,7 +9,9 @@ import pytest
 
 from agentic_rag.bootstrap import loop_factory
 from agentic_rag_server.connections import GuardedProtocol
+from agentic_rag_server.guarded_sockets import GuardedSocket
 from tests.api.test_connections import HEAD, QUICK, Door, opened
+from tests.api.test_half_open_sockets import UPGRADE
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.network
@@ -42,6 +44,21 @@ async def all_written(door: Door) -> bool:
     """Whether an answer waits for its client."""
     held = [one for one in door.server.server_state.connections if isinstance(one, GuardedProtocol)]
     return any(one.transport.get_write_buffer_size() for one in held)
+
+
+async def is_socket(door: Door) -> bool:
+    return any(isinstance(one, GuardedSocket) for one in door.server.server_state.connections)
+
+
+async def send_and_await_answer(client: socket.socket, served: GuardedProtocol) -> None:
+    """Returns when the answer is made, read or not."""
+    before = served.cycle
+
+    async def is_made() -> bool:
+        return served.cycle is not before and served.cycle.response_complete
+
+    client.sendall(LARGE + b"\r\n")
+    await eventually(is_made, "the answer is made")
 
 
 @pytest.mark.parametrize("last", [b"", b"Connection: close\r\n"], ids=["kept open", "closing"])
@@ -95,6 +112,30 @@ async def test_clients_that_do_not_read_shut_nobody_out() -> None:
         for one in silent:
             one.close()
 
+    assert statuses == [200, 200, 200]
+
+
+async def test_an_upgrade_behind_an_answer_that_is_not_read_leaves_nothing_that_waits() -> None:
+    """What waits is closed for a newcomer, and a connection that is gone cannot be."""
+    async with opened(replace(QUICK, unread_seconds=60.0, idle_seconds=60, connections=2)) as door:
+        silent = unread(door, b"")
+        await eventually(lambda: has_come(door), "the server has the connection")
+        (served,) = door.server.server_state.connections
+        assert isinstance(served, GuardedProtocol)
+        served.transport.set_write_buffer_limits(high=0)
+        while not served.flow.write_paused:
+            await send_and_await_answer(silent, served)
+        silent.sendall(UPGRADE)
+        await eventually(lambda: is_socket(door), "the connection is a WebSocket")
+        waiting = [type(one).__mro__[1] for one in served.gate.waiting]
+        silent.close()
+        await eventually(lambda: none_left(door), "the server forgets the connection")
+        idle = [unread(door, b"") for _ in range(3)]
+        statuses = [await door.status(HEAD + b"Connection: close\r\n\r\n") for _ in range(3)]
+        for one in idle:
+            one.close()
+
+    assert waiting == [GuardedSocket]
     assert statuses == [200, 200, 200]
 
 

@@ -108,12 +108,12 @@ class AnswerQuestion:
         `SpaceMismatch`, `Overloaded`, `RunCancelled`.
         """
         validate(question)
-        telemetry, run_id = self._ports.telemetry, self._ports.ids.new()
+        telemetry, run_id, stalls = self._ports.telemetry, self._ports.ids.new(), StallWatch(self._ports.clock)
         if watch is not None:
             watch(RunEvent(RunEventKind.RUN_STARTED, run_id=run_id))
-        with telemetry.bind(run_id=str(run_id)), telemetry.span("rag.run") as span:
+        with telemetry.bind(run_id=str(run_id)), telemetry.span("rag.run") as span, stalls:
             async with self._running.enter(run_id, question.workspace, principal.subject_id):
-                request = await self._prepare(principal, question, run_id, span.trace_id)
+                request = await self._prepare(principal, question, run_id, span.trace_id, stalls)
                 run = request if isinstance(request, Run) else await self._answer(request, watch)
             span.set("rag.run.id", str(run.run_id))
             span.set("rag.run.cache", run.cache.value)
@@ -169,7 +169,9 @@ class AnswerQuestion:
         with request.feed.watched(watch):
             return await self._run_stages(request), CacheOutcome.MISS
 
-    async def _prepare(self, principal: Principal, question: Question, run_id: UUID, trace: str) -> AskRequest | Run:
+    async def _prepare(
+        self, principal: Principal, question: Question, run_id: UUID, trace: str, stalls: StallWatch
+    ) -> AskRequest | Run:
         """The question with its context; the stored run of its idempotency key where there is one."""
         began = self._ports.clock.monotonic()
         head = await self._head(principal, question.workspace)
@@ -191,9 +193,9 @@ class AnswerQuestion:
         version = head.version if at is None else at
         weights = weights_for(question.workspace.workspace_id, self._defaults.gate.trial).version
         context = self._context(version, space, head, () if llm is None else (llm.model,), weights)
-        key = answer_key(understood, context)
+        key, newest, earlier = answer_key(understood, context), head.version, followed.earlier
         return AskRequest(
-            run_id, understood, principal, sent, began, trace, context, key, head.version, space, followed.earlier
+            run_id, understood, principal, sent, began, trace, context, key, newest, space, stalls, earlier
         )
 
     async def _head(self, principal: Principal, workspace: WorkspaceRef) -> CorpusHead:
@@ -250,14 +252,14 @@ class AnswerQuestion:
         cut the run short, it walks once more, over a new snapshot. A server that is away is not waited for twice.
         """
         result, code, reason = None, "PROCESS_STALLED", ""
-        with StallWatch(self._ports.clock, request.began) as watch:
+        with request.stalls:
             try:
                 result = await self._walk_stages(request)
             except DependencyUnavailable as error:
                 if error.dependency != "postgres" or isinstance(error.__cause__, OSError | None):
                     raise
                 code, reason = error.code, error.reason
-        if result is not None and not (watch.has_stalled and is_cut_short(result)):
+        if result is not None and not (request.stalls.has_stalled and is_cut_short(result)):
             return result
         self._ports.telemetry.event("rag_read_repeated", code=code, reason=reason or None)
         return await self._walk_stages(replace(request, began=self._ports.clock.monotonic()))

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import errno
 from datetime import datetime
+from typing import Self
 
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -56,6 +57,15 @@ class AgenticRagError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    def anew(self) -> Self:
+        """The same error as a new instance with the same cause. An instance that is raised again and again gathers
+        the frames of all who raised it, and what they hold.
+        """
+        made = type(self).__new__(type(self), *self.args)
+        made.__dict__.update(self.__dict__)
+        made.__cause__ = self.__cause__
+        return made
 
     @property
     def reason(self) -> str:
@@ -131,6 +141,10 @@ class Unauthenticated(AgenticRagError):
     """The request carries no valid credential."""
 
     code = "UNAUTHENTICATED"
+
+
+class KeyUnknown(Unauthenticated):
+    """The store of API keys answered that it has no such key. Other refusals may have asked nobody."""
 
 
 class Forbidden(AgenticRagError):

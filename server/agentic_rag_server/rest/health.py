@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.kernel.dependency import DATABASE_CHECK, OPTIONAL_FOR_SERVERS
-from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Unauthenticated
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, KeyUnknown, Unauthenticated
 from agentic_rag.kernel.ttl_cache import TtlCache
-from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.principals import Principal, SubjectKind
 from agentic_rag_server.auth.bearer import principal_of, token_of
 from agentic_rag_server.auth.roles import Action, authorise, can_perform
 from agentic_rag_server.graphql.http.errors import report_internal
@@ -37,6 +37,9 @@ RECENT_SECONDS = 300.0
 """How long before the outage, at most, that credential was established: of one that was revoked since, only the store
 of keys knows.
 """
+
+TOKEN_SECONDS = 60.0
+"""How long an issuer's token may be known without a question to the database, at most."""
 
 MOST_REMEMBERED = 16
 
@@ -74,7 +77,9 @@ class HealthEndpoints(Endpoint):
         self._readers: dict[bytes, tuple[Principal, float]] = {}
         """Who may see figures, by the digest of their token, and when that was last established."""
         self._away_since: float | None = None
-        """When the store of keys was first found not to answer."""
+        """When the store of keys was first found not to answer, in the outage that is known."""
+        self._away_seen = 0.0
+        """When it was last found so."""
 
     @operation(
         "GET",
@@ -150,14 +155,20 @@ class HealthEndpoints(Endpoint):
                 raise
             if self._away_since is None:
                 self._away_since = now
+            self._away_seen = now
             caller, since = self._readers.get(digest, (None, 0.0))
             if caller is None or self._away_since - since > RECENT_SECONDS or now - since > REMEMBERED_SECONDS:
                 raise
             return caller
-        except Unauthenticated:
+        except Unauthenticated as error:
+            if isinstance(error, KeyUnknown):
+                self._away_since = None
             self._readers.pop(digest, None)
             raise
-        self._away_since = None
+        is_token = caller.kind is SubjectKind.USER
+        if caller.kind is SubjectKind.KEY or (is_token and now - self._away_seen > TOKEN_SECONDS):
+            # The server's own token, and an issuer's that was just verified, are known without the database.
+            self._away_since = None
         self._readers.pop(digest, None)
         if can_perform(caller, Action.SEE_FIGURES):
             self._readers[digest] = caller, now

@@ -1,5 +1,6 @@
 """A read whose session ended is repeated once; a server that is away is not waited for twice."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,6 +12,8 @@ from tests.unit.answering.answering_world import Clock, World
 from tests.unit.answering.corpus import Corpus
 
 from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.stages import stall_watch
+from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import DependencyUnavailable, SnapshotOutdated
 
 
@@ -80,6 +83,30 @@ class Stalling(Corpus):
         async with super().snapshot(*arguments, **named) as snapshot:
             if self.tried <= self.stalls:
                 self.clock.late += 20.0
+            yield snapshot
+
+
+class SlowHead(Corpus):
+    """Its head takes 8 s, in which the process goes on."""
+
+    tried = 0
+
+    def __init__(self, clock: SlowClock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    async def head(self, *arguments: Any, **named: Any) -> Any:
+        for _ in range(8):
+            self.clock.late += 1.0
+            # The watch looks at each turn of the loop.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        return await super().head(*arguments, **named)
+
+    @asynccontextmanager
+    async def snapshot(self, *arguments: Any, **named: Any) -> AsyncGenerator[Any]:
+        self.tried += 1
+        async with super().snapshot(*arguments, **named) as snapshot:
             yield snapshot
 
 
@@ -158,6 +185,27 @@ async def test_a_question_whose_process_was_stopped_before_its_run_has_time_all_
     run = await world.ask("How many days of annual leave do employees receive?")
 
     assert ("28 days" in run.answer.text, run.answer.degraded) == (True, ())
+    await world.recorder.aclose()
+
+
+async def test_a_slow_database_before_a_run_is_no_stopped_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is away is not asked twice for it."""
+    monkeypatch.setattr(stall_watch, "TICK_SECONDS", 0.0)
+    corpus = SlowHead(clock := SlowClock())
+    corpus.add("handbook.md", "Staff handbook", "Employees receive 28 days of annual leave.")
+    world = World(corpus, clock=clock)
+    asked = 0
+
+    async def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        nonlocal asked
+        asked += 1
+        raise DependencyUnavailable("The provider is away.", dependency="embedder")
+
+    world.embedder.embed = embed
+
+    run = await world.ask("How many days of annual leave do employees receive?")
+
+    assert (asked, corpus.tried, run.answer.degraded) == (1, 1, (Dependency.EMBEDDER,))
     await world.recorder.aclose()
 
 

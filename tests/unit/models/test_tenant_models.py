@@ -1,11 +1,13 @@
 """Whose key a call carries, against a provider on loopback: the organisation's own, the platform's, or none at all."""
 
+import gc
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 from uuid import UUID, uuid4
+from weakref import ReferenceType, ref
 
 import numpy as np
 import pytest
@@ -322,6 +324,34 @@ async def test_a_key_that_does_not_open_stops_nothing_that_needs_none(stub: Prov
 
     assert [*refused, refusal.value.code] == ["PROVIDER_KEY_UNREADABLE"] * 3
     assert stub.received == []
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+async def test_requests_that_a_missing_or_broken_key_refuses_leave_nothing_in_memory(
+    stub: ProviderStub, has_key: bool
+) -> None:
+    class Body:
+        """What a request holds."""
+
+    bodies = list[ReferenceType[Body]]()
+
+    async def refuse(world: World, workspace: WorkspaceRef) -> None:
+        body = Body()
+        bodies.append(ref(body))
+        with pytest.raises(Permanent if has_key else MissingProviderKey):
+            await world.access.client_for(workspace)
+
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        if has_key:
+            await world.bring(workspace.org_id)
+            world.access = world.process({"one": bytes(31) + b"1"})
+        await world.decide(workspace.org_id, ModelChanges(default_model="openai:gpt-5", must_bring_key=True))
+        for _ in range(3):
+            await refuse(world, workspace)
+        gc.collect()
+
+        assert [body() for body in bodies] == [None] * 3
 
 
 async def test_a_removed_key_is_used_no_more(stub: ProviderStub) -> None:

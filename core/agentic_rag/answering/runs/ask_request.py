@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from agentic_rag.answering.answer import Answer
@@ -13,6 +14,9 @@ from agentic_rag.answering.understood_question import UnderstoodQuestion
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+
+if TYPE_CHECKING:
+    from agentic_rag.answering.stages.stall_watch import StallWatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class AskRequest:
     """The newest corpus version when the question came."""
     space: EmbeddingSpace
     """The space that the workspace answered in then."""
+    stalls: StallWatch = field(compare=False, repr=False)
     earlier: EarlierRuns = EarlierRuns()
     feed: RunFeed = field(default_factory=RunFeed, compare=False, repr=False)
 

@@ -14,26 +14,31 @@ TICK_SECONDS = 0.5
 
 
 class StallWatch:
-    """Looks at the clock again and again for as long as it is open. `since` is when the question came: the time of its
-    run began there.
+    """Looks at the clock again and again from when a question comes. What is awaited meanwhile is no stall. Its caller
+    and the run of its stages, which may go on for others, each hold it open.
     """
 
-    def __init__(self, clock: Clock, since: float) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._seen = since
+        self._seen = 0.0
+        self._holders = 0
         self._longest = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> StallWatch:
-        self._tick()
+        self._holders += 1
+        if self._holders == 1:
+            self._seen = self._clock.monotonic()
+            self._tick()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
         self._look()
+        self._holders -= 1
+        if not self._holders and self._timer is not None:
+            self._timer.cancel()
 
     @property
     def has_stalled(self) -> bool:

@@ -68,7 +68,7 @@ class _TenantState:
     def require_resolution(self) -> ResolvedModels:
         """The resolved models. Errors: the error of the resolution."""
         if isinstance(self.resolution, AgenticRagError):
-            raise self.resolution
+            raise self.resolution.anew()
         return self.resolution
 
 
@@ -240,7 +240,7 @@ class TenantEmbedders:
 def _require_key(found: Credentials | AgenticRagError) -> Credentials:
     """Errors: that of a key that does not open."""
     if isinstance(found, AgenticRagError):
-        raise found
+        raise found.anew()
     return found
 
 

@@ -11,7 +11,7 @@ from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.tenancy.api_keys import read_scopes
 from agentic_rag.adapters.verified_principals import VerifiedPrincipals
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.errors import AgenticRagError, Unauthenticated
+from agentic_rag.kernel.errors import AgenticRagError, KeyUnknown
 from agentic_rag.tenancy.api_keys import token_hash
 from agentic_rag.tenancy.principals import Principal, SubjectKind
 
@@ -40,14 +40,14 @@ class PostgresIdentity:
         self._touching: set[asyncio.Task[None]] = set()
 
     async def authenticate(self, token: str) -> Principal:
-        """The principal of a valid token. Errors: `Unauthenticated`, `DependencyUnavailable`."""
+        """The principal of a valid token. Errors: `KeyUnknown`, `DependencyUnavailable`."""
         digest = token_hash(token)
         known = self._verified.get(digest)
         if known is not None:
             return known
         row = await self._pool.prompt_read((AUTHENTICATE, digest), partial(self._look, digest))
         if row is None or row["org_id"] is None:
-            raise Unauthenticated("The API key is unknown, expired or revoked.")
+            raise KeyUnknown("The API key is unknown, expired or revoked.")
         principal = value_from(
             Principal,
             row,
