@@ -80,6 +80,9 @@ def test_a_figure_in_its_own_clause_passes(claim: str, source: str) -> None:
 
 
 PRICES = "Adults pay 5 euros, children 3 euros."
+STAFF = "The plant had 200 employees in 2020 and 300 employees in 2021."
+SALES = "Der Umsatz stieg von 500 Millionen Euro im Jahr 2020 auf 600 Millionen Euro im Jahr 2021."
+HEADS = "In 2020 the plant had 200 employees; in 2021 it had 300."
 SHIFTS = "The first shift begins at 06:00, the second shift at 14:00."
 
 
@@ -103,6 +106,13 @@ SHIFTS = "The first shift begins at 06:00, the second shift at 14:00."
         ("Les enfants paient 5 euros.", "Les adultes paient 5 euros et les enfants 3 euros."),
         ("Los niños pagan 5 euros.", "Los adultos pagan 5 euros, mientras que los niños pagan 3 euros."),
         ("Дети платят 5 евро.", "Взрослые платят 5 евро, а дети 3 евро."),
+        ("In 2021, the plant had 200 employees.", HEADS),
+        ("Revenue was 5 million euros.", "Savings from 5 million euros in grants exceeded revenue of 3 million euros."),
+        ("Children pay 5 euros.", "Members pay 5 euros, guests with children 8 euros, children 3 euros."),
+        ("Guests pay 5 euros.", "Members pay 5 euros and guests 8 euros per day in the north hall."),
+        ("The tower is 10 m high.", "The tower is 40 m high and 10 m wide."),
+        ("The deadline for appeals is 30 days.", "The deadline for complaints is 30 days, for appeals 14 days."),
+        ("Revenue was 5 million euros.", "Costs of 5 million euros brought revenue to 3 million euros."),
     ],
 )
 def test_a_figure_of_another_part_of_the_clause_supports_nothing(claim: str, source: str) -> None:
@@ -126,6 +136,21 @@ def test_a_figure_of_another_part_of_the_clause_supports_nothing(claim: str, sou
         ),
         ("Die Gebühr für Kinder beträgt 3 Euro.", "Die Gebühr für Erwachsene beträgt 5 Euro und für Kinder 3 Euro."),
         ("Les enfants paient 3 euros.", "Les adultes paient 5 euros et les enfants 3 euros."),
+        ("In 2021 the plant had 300 employees.", STAFF),
+        ("In 2020 the plant had 200 employees.", STAFF),
+        ("In 2021, the plant had 300 employees.", HEADS),
+        ("Staff grew to 300 people.", "Staff grew from 200 people to 300 people."),
+        ("Staff grew to 300 people in York.", "Staff grew from 200 people in Leeds to 300 people in York."),
+        ("Der Umsatz stieg auf 600 Millionen Euro.", SALES),
+        ("Der Umsatz stieg im Jahr 2021 auf 600 Millionen Euro.", SALES),
+        (
+            "Der Umsatz betrug 2021 600 Millionen Euro.",
+            "Der Umsatz betrug 2020 500 Millionen Euro und 2021 600 Millionen Euro.",
+        ),
+        (
+            "Le chiffre d'affaires est passé à 600 millions d'euros.",
+            "Le chiffre d'affaires est passé de 500 millions d'euros à 600 millions d'euros.",
+        ),
     ],
 )
 def test_what_a_clause_borrows_from_the_one_before_it_may_be_said(claim: str, source: str) -> None:

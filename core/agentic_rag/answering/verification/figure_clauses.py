@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ _BOUNDARY = re.compile(
     r"enquanto|terwijl|maar|oraz|podczas gdy|ale|и|а|но|тогда как)\b",
     re.IGNORECASE,
 )
+_FROM = re.compile(r"\b(?:from|vom|von|de|desde|dal?|van|ze?|от|со?)[ €$£]*$", re.IGNORECASE)
+_TO = re.compile(r"\b(?:to|auf|à|al?|para|naar|tot|do|до)[ €$£]*$", re.IGNORECASE)
 _NUMERAL = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?: ?%)?")
 _UNIT = re.compile(r"\s*([^\W\d_]+)")
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
@@ -79,7 +82,10 @@ def _is_moved(
 
 
 def _zones(source: str, figures: Sequence[_Figure], functions: frozenset[str]) -> tuple[list[_Zone], set[str]]:
-    """The zones of the figures in order, and the words of everything else."""
+    """The zones of the figures in order, and the words of everything else: also what is said once a figure, as what
+    they count is: “from 200 people to 300 people”.
+    """
+    common = _find_common(source, figures, functions)
     found: list[_Zone] = []
     others = set[str]()
     at = 0
@@ -88,20 +94,33 @@ def _zones(source: str, figures: Sequence[_Figure], functions: frozenset[str]) -
         before = [one.end() for one in _BOUNDARY.finditer(source, at, figure.start)]
         begins = before[-1] if before else at
         following = _BOUNDARY.search(source, figure.end, ends)
-        leads = _content(source[begins : figure.start], functions)
+        leads = _content(source[begins : figure.start], functions) - common
         tail_ends = following.start() if following else figure.end if number + 1 < len(figures) else ends
-        tail = _content(source[figure.end : tail_ends], functions)
+        tail = _content(source[figure.end : tail_ends], functions) - common
         # Where words lead to the figure, those behind it mostly are about all: "guests pay 8 euros per day".
         # And those behind a range are about both of its ends: "from 3 to 5 million in Europe".
         is_shared = bool(leads) or (bool(found) and not before)
         words, shared = (leads, tail) if is_shared else (tail, set[str]())
+        if number and not before and _ends_range(source, figures[number - 1], figure):
+            words, shared = set[str](), leads | tail
         others |= shared | _content(source[at:begins], functions)
         if words or not found:
             found.append(_Zone([figure], words))
         else:
             found[-1].figures.append(figure)
         at = tail_ends
-    return found, others | _content(source[at:], functions)
+    return found, others | common | _content(source[at:], functions)
+
+
+def _find_common(source: str, figures: Sequence[_Figure], functions: frozenset[str]) -> set[str]:
+    counts = Counter(stem(word.lower()) for word in _WORD.findall(source))
+    return {word for word in _content(source, functions) if counts[word] >= len(figures)}
+
+
+def _ends_range(source: str, first: _Figure, last: _Figure) -> bool:
+    """Whether they are the ends of one change: “rose from 10 euros in May to 12 euros”."""
+    begins = max(0, first.start - 12)
+    return bool(_FROM.search(source, begins, first.start) and _TO.search(source, first.end, last.start))
 
 
 def _typed(text: str) -> list[_Figure]:
