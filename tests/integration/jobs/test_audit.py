@@ -101,9 +101,9 @@ async def test_switches_are_told_when_they_begin_and_when_they_are_called_off(pl
     assert told(await entries(plane)) == [("embeddings.switch", "ada", space), ("embeddings.cancel", "bob", space)]
 
 
-@pytest.mark.tells("rag_snapshot_deleted")
-@pytest.mark.tells("rag_snapshot_restored")
-@pytest.mark.tells("rag_snapshot_taken", "job_id")
+@pytest.mark.tells("rag_snapshot_deleted", "snapshot_id")
+@pytest.mark.tells("rag_snapshot_restored", "snapshot_id", "workspace_id")
+@pytest.mark.tells("rag_snapshot_taken", "job_id", "snapshot_id")
 async def test_snapshots_are_told_when_they_are_asked_for_deleted_and_restored(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)

@@ -212,7 +212,7 @@ async def test_a_hand_over_waits_no_longer_than_it_may(plane: DataPlane) -> None
     assert json.loads(payload)["a"] == [encode(ref)]
 
 
-@pytest.mark.tells("rag_job_message_dropped")
+@pytest.mark.tells("rag_job_message_dropped", "payload_id")
 async def test_findings_wait_in_the_queue_while_postgres_is_away(plane: DataPlane) -> None:
     async with redis.asyncio.Redis.from_url(plane.redis_url) as server, plane.worker():
         owner = await asyncpg.connect(plane.database_url)

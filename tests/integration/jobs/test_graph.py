@@ -53,7 +53,7 @@ async def test_what_workers_ingest_and_erase_is_in_the_graph_when_no_job_is_left
     assert (await followed.graph_sync.status(followed.workspace)).is_equal
 
 
-@pytest.mark.tells("rag_graph_unreachable", "job_id")
+@pytest.mark.tells("rag_graph_unreachable", "job_id", "workspace_id")
 async def test_an_outage_of_neo4j_delays_no_document_and_is_made_up_for(
     followed: DataPlane, line: Line, neo4j_url: str, folder: Path
 ) -> None:

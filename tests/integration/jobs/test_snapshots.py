@@ -805,7 +805,7 @@ async def test_deleting_a_snapshot_removes_its_files_and_keeps_its_line(plane: D
         await place_of(plane, record)
 
 
-@pytest.mark.tells("rag_snapshot_files_left")
+@pytest.mark.tells("rag_snapshot_files_left", "snapshot_id")
 async def test_files_of_a_snapshot_that_cannot_be_removed_are_left_to_upkeep(
     plane: DataPlane, sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,7 +172,7 @@ async def files_left(plane: DataPlane) -> list[str]:
     return await plane.blobs.keys("")
 
 
-@pytest.mark.tells("rag_workspace_erased")
+@pytest.mark.tells("rag_workspace_erased", "workspace_id")
 async def test_nothing_is_left_of_a_deleted_workspace(
     plane: DataPlane, server: asyncpg.Connection, folder: Path
 ) -> None:

@@ -89,8 +89,8 @@ def stub() -> Iterator[ProviderStub]:
         yield running
 
 
-@pytest.mark.tells("rag_document_waited", "job_id", "trace_id")
-@pytest.mark.tells("rag_document_ingested", "job_id", "trace_id")
+@pytest.mark.tells("rag_document_waited", "document_id", "job_id", "trace_id")
+@pytest.mark.tells("rag_document_ingested", "document_id", "job_id", "trace_id")
 @pytest.mark.tells("rag_stage_ended", "job_id", "trace_id")
 async def test_the_stages_of_an_ingestion_are_children_of_its_job_and_the_job_of_who_asked_for_it(
     exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -40,7 +40,7 @@ class ImpatientWriter(Neo4jGraphWriter):
 
 
 @pytest.mark.parametrize("commits", [False, True])
-@pytest.mark.tells("rag_graph_step_repeated")
+@pytest.mark.tells("rag_graph_step_repeated", "workspace_id")
 async def test_a_change_that_is_too_large_goes_in_smaller_slices(world: GraphWorld, commits: bool) -> None:
     await world.publish("a.md", *list(SENTENCES)[:9])
     await world.publish("b.md", *list(SENTENCES)[9:12])

@@ -181,7 +181,7 @@ async def test_a_file_that_could_not_be_read_is_read_later_although_the_source_d
     assert len(await world.paths_for()) == 8
 
 
-@pytest.mark.tells("rag_source_failed")
+@pytest.mark.tells("rag_source_failed", "source_id")
 async def test_a_source_that_fails_rests_ever_longer_and_recovers_at_once(world: World) -> None:
     source = await world.add(every_seconds=60)
     await world.look()
