@@ -5,7 +5,7 @@ import pytest
 
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from tests.api.builders import Container, client, document_id, numbered
-from tests.api.test_rest import KEY, holding
+from tests.api.stored_original import KEY, holding
 
 WHOLE = b"%PDF-1.7 whole content"
 SIZE = len(WHOLE)
