@@ -12,8 +12,10 @@ import xlsxwriter
 from pptx.util import Inches
 
 from agentic_rag.adapters.parsing.dispatch import load
+from agentic_rag.adapters.parsing.loaders.markdown import read_markdown
 from agentic_rag.adapters.parsing.office.package import zip_parts
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.documents.document import BlockKind
 
 NAMES = "urn:oasis:names:tc:opendocument:xmlns"
 LINE_THROUGH = '<style:text-properties style:text-line-through-style="{}"/>'
@@ -174,10 +176,55 @@ def test_struck_out_cells_of_an_open_sheet_are_left_out(columns: str, cells: str
         ("Escaped \\~~40\\~~, ~40~ and ~~~40~~~ stay.", None),
         ("About ~~ 40 ~~ and ~~ 35.", None),
         ("Opened ~~40.\n\nAnd never~~ in its paragraph.", None),
+        (r"The cost is $$c(n)=40~~\text{euros if}~~n>3$$ per item.", None),
+        ("For $a~~b~~c$ see \\(a~~b~~c\\) and \\\\[a~~b~~c\\\\].", None),
+        ("$$\nf = 1 ~~\\text{if}~~ x > 0\n$$", None),
+        ("\\begin{align}\na~~b~~c\n\\end{align}", None),
+        ("From $40 to ~~$45~~ $50.", "From $40 to $50."),
+        (
+            "<pre>\nrm ~~a~~ b\n\ncp ~~c~~ d\n</pre>\n\nIs ~~40~~ 35.",
+            "<pre>\nrm ~~a~~ b\n\ncp ~~c~~ d\n</pre>\n\nIs 35.",
+        ),
+        ("```html\n<pre>\n```\n\nIs ~~40~~ 35.", "```html\n<pre>\n```\n\nIs 35."),
+        (
+            "- x\n\n      cp ~~a~~ b\n\n      mv ~~c~~ d\n\n  Is ~~40~~ 35.",
+            "- x\n\n      cp ~~a~~ b\n\n      mv ~~c~~ d\n\n  Is 35.",
+        ),
+        ("[Fees](/a/~~b~~c) at https://example.org/~~x/~~y, <https://e.org/~~x~~y>.", None),
+        ('<a href="/~~x~~y">Fees</a>', None),
+        ("[fees]: /a/~~b~~c", None),
+        ("~~https://old.example~~ https://new.example", "https://new.example"),
+        ("Fig.~~1 and Tab.~~2 of x=~~a+~~b.", None),
     ],
 )
 def test_struck_out_markdown_is_left_out(source: str, left: str | None) -> None:
     assert text_of(source.encode(), "a.md") == (source if left is None else left)
+
+
+@pytest.mark.parametrize(
+    "source", ["~~a~~ ```\nrest\nmore", "~~one.~~ 1. Two", "~~x~~ # no heading", "~~x~~- y", "~~x~~     b\nfoo"]
+)
+def test_what_is_left_of_a_paragraph_is_one_whatever_its_line_begins_with(source: str) -> None:
+    read = read_markdown(source + "\n\nNext")
+
+    assert [block.kind for block in read.blocks] == [BlockKind.PARAGRAPH] * 2
+    assert read.text[read.blocks[1].start : read.blocks[1].end] == "Next"
+
+
+@pytest.mark.parametrize("source", ["~~Old~~\n---", "## ~~Old~~", "~~Old~~"])
+def test_a_block_that_is_struck_out_as_a_whole_is_none(source: str) -> None:
+    assert [block.kind for block in read_markdown(source + "\n\nNext").blocks] == [BlockKind.PARAGRAPH]
+
+
+@pytest.mark.parametrize(
+    "mark", ["~~a\n", "`~~a ", "$~~a ", "$$~~a\n", "\\(~~a ", "\\[~~a ", "<pre> ~~a", "](~~a", "\n\n      ~~a"]
+)
+def test_marks_among_others_are_read_in_linear_time(mark: str) -> None:
+    source = f"- a\n{mark * 20_000}"
+
+    began = time.process_time()
+    read_markdown(source)
+    assert time.process_time() - began < 5
 
 
 def test_marks_without_an_end_are_read_in_linear_time() -> None:

@@ -9,7 +9,8 @@ no content.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -23,11 +24,22 @@ _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _RULE_CELL = re.compile(r":?-+:?")
 _PARTS = re.compile(
-    # Code and what a backslash escapes is no mark.
-    r"(?<!`)(?P<ticks>`+)(?!`)[\s\S]{1,2000}?(?<!`)(?P=ticks)(?!`)|\\."
-    r"|(?P<struck>(?<!~)~~(?![~\s])(?:(?!\n\s*\n|\||~~)[\s\S]){1,2000}(?<!\s)~~(?!~))(?P<space> ?)"
+    # Code, formulas, tags, addresses and what a backslash escapes hold no marks. In LaTeX `~` is a space.
+    r"(?<!`)(?P<ticks>`+)(?!`)[\s\S]{1,2000}?(?<!`)(?P=ticks)(?!`)"
+    r"|(?P<raw><(?P<tag>(?i:pre|script|style|textarea))(?=[\s>]))|<[a-zA-Z/][^<>\n]{0,2000}>"
+    r"|\$\$[\s\S]{1,2000}?\$\$|(?<![\w$])\$(?![\s$])[^$\n]{1,500}(?<!\s)\$(?![\d$])"
+    r"|\\{1,2}\([^\n]{1,300}?\\\)|\\{1,2}\[[\s\S]{1,300}?\\\]"
+    r"|\\begin\{(?P<room>\w+\*?)\}[\s\S]{1,2000}?\\end\{(?P=room)\}|\\."
+    r"|\b(?:[a-zA-Z][a-zA-Z+.-]{1,15}://|www\.)[^\s<>|]+|\](?:\([^\s)]+|:[ \t]*\S+)"
+    # Indented code of a list item.
+    r"|\n[ \t]*(?:\n(?:[ \t]*|(?: {6}|\t {2}|\t\t)[^\n]*)(?=\n|\Z))+"
+    # CommonMark's flanking: a mark opens before a word or behind none, and closes behind a word or before none.
+    r"|(?P<struck>(?<!~)(?:~~(?=\w)|(?<!\w)~~(?![~\s]))(?:(?!\n\s*\n|\||~~)[\s\S]){1,2000}"
+    r"(?:(?<=\w)~~(?!~)|(?<!\s)~~(?![~\w])))(?P<space> ?)"
 )
-"""Of a run of lines that are no code. What is struck out ends in its paragraph and in its cell of a table."""
+"""Of a block that is no code. What is struck out ends in its paragraph and in its cell of a table."""
+_UNMARKED = (BlockKind.CODE, BlockKind.FRONT_MATTER, BlockKind.ASIDE)
+_NO_HEADING = re.compile(r"\s*(?:#*|=*|-*)\s*")
 _COMMENT_OPENS, _COMMENT_CLOSES = "<!--", "-->"
 _CONTENTS_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[(?P<name>[^\]\n]+)\]\(#[^)\s]*\)\s*")
 _ITEM = BlockKind.LIST_ITEM
@@ -49,36 +61,56 @@ def load(source: SourceFile) -> LoadedText:
 
 def read_markdown(text: str) -> LoadedText:
     """Blocks of a Markdown text; the title comes from its front matter, else from its first heading."""
-    text = _without_strikes(text)
     scan = _Scan(text)
     title = scan.front_matter()
     scan.body()
-    blocks = _without_contents(text, scan.blocks)
+    text, blocks = _without_strikes(text, scan.blocks)
+    blocks = _without_contents(text, blocks)
     return LoadedText(text, tuple(blocks), title=title or first_heading(text, blocks))
 
 
-def _without_strikes(text: str) -> str:
-    """The text without what is struck out of its lines; each keeps its number."""
-    if "~~" not in text:
-        return text
-    scan = _Scan(text)
-    scan.front_matter()
-    scan.body()
-    kinds = (BlockKind.CODE, BlockKind.FRONT_MATTER, BlockKind.ASIDE)
+def _without_strikes(text: str, blocks: Sequence[Block]) -> tuple[str, Sequence[Block]]:
+    """The text without what is struck out of its lines; each keeps its number. Each block keeps its kind, whatever its
+    first line begins with then; one of which nothing is left goes.
+    """
+    cuts = list(_strikes(text, blocks)) if "~~" in text else []
+    if not cuts:
+        return text, blocks
     kept: list[str] = []
-    at = 0
-    for block in scan.blocks:
-        if block.kind not in kinds:
-            kept += (text[at : block.start], _PARTS.sub(_replacement, text[block.start : block.end]))
-            at = block.end
-    return "".join((*kept, text[at:]))
+    ends, lost = [0], [0]
+    for start, end, instead in cuts:
+        kept += (text[ends[-1] : start], instead)
+        lost.append(lost[-1] + end - start - len(instead))
+        ends.append(end)
+    left = "".join((*kept, text[ends[-1] :]))
+
+    def new_place(at: int) -> int:
+        return at - lost[bisect_right(ends, at) - 1]
+
+    return left, [one for block in blocks for one in _trim(left, block, new_place(block.start), new_place(block.end))]
 
 
-def _replacement(part: re.Match[str]) -> str:
-    if part["struck"] is None:
-        return part[0]
-    ends_word = part.start() > 0 and not part.string[part.start() - 1].isspace()
-    return "\n" * part["struck"].count("\n") + (part["space"] if ends_word else "")
+def _strikes(text: str, blocks: Sequence[Block]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, what stands there instead) of what is struck out."""
+    raw_until = 0
+    for block in blocks:
+        for part in _PARTS.finditer(text, block.start, block.end) if block.kind not in _UNMARKED else ():
+            if part.start() < raw_until:
+                continue
+            if part["raw"] is not None:
+                closing = re.compile(rf"</{part['tag']}\s*>", re.IGNORECASE).search(text, part.end())
+                raw_until = len(text) if closing is None else closing.end()
+            elif part["struck"] is not None:
+                ends_word = part.start() > block.start and not text[part.start() - 1].isspace()
+                lines = "\n" * part["struck"].count("\n")
+                yield part.start(), part.end(), lines + (part["space"] if ends_word else "")
+
+
+def _trim(text: str, block: Block, start: int, end: int) -> Iterator[Block]:
+    held = text[start:end]
+    is_empty = not held.strip() or (block.kind is BlockKind.HEADING and _NO_HEADING.fullmatch(held))
+    if not is_empty:
+        yield replace(block, start=start + len(held) - len(held.lstrip("\n")), end=end)
 
 
 def _without_contents(text: str, blocks: Sequence[Block]) -> list[Block]:
