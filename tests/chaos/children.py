@@ -67,6 +67,12 @@ class WorkerProcess:
         """Let everything that hangs at a step go on."""
         (self.folder / "go").touch()
 
+    def hold_again(self) -> None:
+        """Forget who reached its step, and let what reaches it from now on hang there."""
+        (self.folder / "go").unlink()
+        for reached in self.folder.glob("reached-*"):
+            reached.unlink()
+
     async def until_reached(self, count: int = 1, seconds: float = PATIENCE_SECONDS) -> None:
         async def there() -> bool:
             if not self.alive and self.reached < count:

@@ -14,16 +14,19 @@ from uuid import uuid4
 import redis.asyncio
 
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from tests.bench.reports import Row, at_least, at_most, exactly
 from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import LEASE_SECONDS, ROOT, Ground, Servers, new_ground, until
+from tests.chaos.picture import Picture
 from tests.programs import Program
 from tests.provider_stub import Fault
 
 BACK_SECONDS = 10.0
+NOT_RECORDED = "rag_job_ending_not_recorded"
 
 
 async def redis_stopped(servers: Servers, short: bool) -> list[Row]:
@@ -112,7 +115,9 @@ async def postgres_restarted(servers: Servers, short: bool) -> list[Row]:
 
 
 async def postgres_away(servers: Servers, short: bool) -> list[Row]:
-    """Postgres away N times for longer than a lease, under work that outlasts it: nobody is blamed."""
+    """Postgres away N times for longer than a lease, under work that outlasts it, and as often as a job has attempts
+    when each job is about to write: nobody is blamed.
+    """
     rows: list[Row] = []
     # One that is billed condemns its job: not every job is met by both outages.
     attempts = {"AGENTIC_RAG_JOB_ATTEMPTS": "1"} if short else {}
@@ -133,8 +138,42 @@ async def postgres_away(servers: Servers, short: bool) -> list[Row]:
                 await ground.until_idle()
                 failed = await ground.value("SELECT count(*) FROM rag_documents WHERE status <> 'READY'")
                 state = await end_state(f"Postgres away {outages} × 2 leases", ground, wanted)
-        rows += [exactly(f"Postgres away {outages} × 2 leases: documents that are not READY", failed, 0), state]
+            rows += [exactly(f"Postgres away {outages} × 2 leases: documents that are not READY", failed, 0), state]
+            if outages == 2:
+                rows += await _away_as_jobs_write(Servers(stack, servers.home), stack, folder, wanted)
     return rows
+
+
+async def _away_as_jobs_write(servers: Servers, stack: EmbeddedStack, folder: Path, wanted: Picture) -> list[Row]:
+    """Each outage ends an attempt of every job: were it billed, the last one would end the jobs."""
+    documents = len([*folder.iterdir()])
+    async with new_ground(servers) as ground, crew(ground) as workers:
+        outages = load_settings(ground.variables, dotenv=ground.home / "none").jobs.attempts
+        await ground.sync(folder)
+        worker = workers.start([Plan("embed.paid")], AGENTIC_RAG_WORKER_CONCURRENCY=str(documents))
+        for _ in range(outages):
+            await worker.until_reached(documents)
+            met = len(worker.told(NOT_RECORDED))
+            stack.postgres.stop()
+            worker.go_on()
+            await _until_told_of_jobs(worker, documents, met)
+            worker.hold_again()
+            await asyncio.sleep(2 * LEASE_SECONDS)  # the outage itself
+            stack.postgres.start()
+        worker.go_on()
+        await ground.until_idle()
+        failed = await ground.value("SELECT count(*) FROM rag_documents WHERE status <> 'READY'")
+        state = await end_state(f"Postgres away {outages} × as jobs write", ground, wanted)
+    return [exactly(f"Postgres away {outages} × as jobs write: documents that are not READY", failed, 0), state]
+
+
+async def _until_told_of_jobs(worker: WorkerProcess, jobs: int, met: int) -> None:
+    """Until so many jobs met the outage, whose end could not be written down; `met` lines are of earlier ones."""
+
+    async def told() -> bool:
+        return len({line["job_id"] for line in worker.told(NOT_RECORDED)[met:]}) == jobs
+
+    await until(told, f"{jobs} jobs met the outage", 60)
 
 
 async def _until_jobs_are_held(ground: Ground) -> None:
