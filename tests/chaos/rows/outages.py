@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from uuid import uuid4
@@ -140,14 +141,16 @@ async def postgres_away(servers: Servers, short: bool) -> list[Row]:
                 state = await end_state(f"Postgres away {outages} × 2 leases", ground, wanted)
             rows += [exactly(f"Postgres away {outages} × 2 leases: documents that are not READY", failed, 0), state]
             if outages == 2:
-                rows += await _away_as_jobs_write(Servers(stack, servers.home), stack, folder, wanted)
+                rows += await _away_as_jobs_write(Servers(stack, servers.home), stack, folder, wanted, attempts)
     return rows
 
 
-async def _away_as_jobs_write(servers: Servers, stack: EmbeddedStack, folder: Path, wanted: Picture) -> list[Row]:
+async def _away_as_jobs_write(
+    servers: Servers, stack: EmbeddedStack, folder: Path, wanted: Picture, attempts: Mapping[str, str]
+) -> list[Row]:
     """Each outage ends an attempt of every job: were it billed, the last one would end the jobs."""
     documents = len([*folder.iterdir()])
-    async with new_ground(servers) as ground, crew(ground) as workers:
+    async with new_ground(servers, **attempts) as ground, crew(ground) as workers:
         outages = load_settings(ground.variables, dotenv=ground.home / "none").jobs.attempts
         await ground.sync(folder)
         worker = workers.start([Plan("embed.paid")], AGENTIC_RAG_WORKER_CONCURRENCY=str(documents))
