@@ -5,6 +5,7 @@ is told each time is judged as text.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import shutil
 import signal
@@ -14,6 +15,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import httpx2
@@ -30,15 +32,16 @@ from tests.chaos.ground import ROOT, TOKEN, Ground, Servers, new_ground, until
 from tests.chaos.neo4j_graph import empty_neo4j, graph_row
 from tests.chaos.rows.files import Expected, expected_files, write_own, write_shared, wrong_end, wrong_own_end
 from tests.chaos.rows.overload import ASK, started_server
+from tests.chaos.rows.remedies import NOTHING, Remedies, blamed, warnings
 from tests.hostile import Hostile
 from tests.line import Line
-from tests.provider_stub import Fault
+from tests.provider_stub import Fault, Received
 
 LONGEST_SECONDS = 1_800.0
 INGESTED = (0, 3)
 """Exit codes of `rag ingest` that went on; 3: a file FAILED, as its table says."""
 QUESTIONS = 8
-STORES = ("Postgres", "Redis", "Neo4j")
+DISTURBANCES = ("stall", "Redis away", "Neo4j slow", "emptied", "unmounted", "halved")
 SHRANK = ("[SOURCE_SHRANK]", "mounted", "--delete-missing")
 SILENT = ("[SOURCE_UNREADABLE]", "cannot be listed", "mount")
 NOT_FOUND = ("[SOURCE_NOT_FOUND]", "does not exist")
@@ -56,10 +59,20 @@ class Size:
     slow: float
     """How late each statement to Neo4j is."""
     slow_for: float
+    embedding: float
+    """How long the provider takes for a document, so that the disturbances meet work."""
+    switches: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of workers."""
 
 
-FULL = Size(good=277, lease=10.0, stall=20.0, redis_away=10.0, slow=25.0, slow_for=60.0)
-SHORT_FORM = Size(good=14, lease=2.0, stall=5.0, redis_away=2.0, slow=8.0, slow_for=6.0)
+FULL = Size(good=277, lease=10.0, stall=20.0, redis_away=10.0, slow=25.0, slow_for=60.0, embedding=6.0)
+# A transaction of the graph ends sooner, as in `neo4j-slow`: a short slowness is met by none of 20 s.
+SHORT_FORM = Size(
+    good=80, lease=2.0, stall=5.0, redis_away=2.0, slow=8.0, slow_for=6.0, embedding=11.0,
+    switches={"CHAOS_GRAPH_WRITE_SECONDS": "2"},
+)  # fmt: skip
+NAMED_SECONDS = 60.0
+"""In which a worker comes to name the store that is away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +99,6 @@ class MixedSource:
         return [*(line for line in lines if line), *lost]
 
 
-@dataclass
-class Remedies:
-    """What was told during the disturbances, and what of it is wrong."""
-
-    looks: int = 0
-    wrong: list[str] = field(default_factory=list[str])
-
-    def judge(self, when: str, told: str, *, right: bool) -> None:
-        self.looks += 1
-        if not right:
-            self.wrong.append(f"{when}: {' '.join(told.split())[:300]}")
-
-    def told(self, when: str, told: str, *words: str) -> None:
-        """It must hold each of the words."""
-        self.judge(when, told, right=all(word in told for word in words))
-
-    def blames(self, when: str, told: list[str], store: str = "") -> None:
-        """No message says of a store, but of the named one, that it does not answer."""
-        others = [name for name in STORES if name != store]
-        wrong = [line for line in told if "not answer" in line and any(name in line for name in others)]
-        self.judge(when, " | ".join(wrong), right=not wrong)
-
-
 async def disturbed_files(servers: Servers, short: bool) -> list[Row]:
     """500 mixed files; a process stalled, Redis away, Neo4j slow, the source emptied, unmounted and half removed."""
     size = SHORT_FORM if short else FULL
@@ -125,7 +115,7 @@ async def disturbed_files(servers: Servers, short: bool) -> list[Row]:
     told = f"{source.count} mixed files on a bad day"
     try:
         async with new_ground(servers, **settings) as ground, crew(ground) as workers:
-            ground.stub.otherwise = lambda _: Fault(delay_seconds=0.5)
+            ground.stub.otherwise = lambda one: Fault(delay_seconds=_seconds_for(one, size))
             day = BadDay(ground, workers, source, line, size, Remedies())
             await day.run()
             await ground.until_idle(LONGEST_SECONDS, poll=0.1)
@@ -141,6 +131,8 @@ async def disturbed_files(servers: Servers, short: bool) -> list[Row]:
         exactly(f"{told}: documents lost, or not as their table says", len(wrong), 0),
         Row(f"{told}: wrong remedies", f"{len(day.remedies.wrong)} of {day.remedies.looks}", "0",
             bool(day.remedies.looks) and not day.remedies.wrong),
+        Row(f"{told}: disturbances in mid-ingest", f"{len(day.met)} of {len(DISTURBANCES)}: {_shown(day.met)}",
+            "jobs under way at each", day.met.keys() == {*DISTURBANCES} and all(day.met.values())),
         exactly(f"{told}: workers still alive", alive, 2),
         state,
         graph,
@@ -156,6 +148,16 @@ def _mixed_source(folder: Path, size: Size, *, short: bool) -> MixedSource:
 
 def _question(number: int) -> str:
     return f"Which edition of the {corpus.word(number)} gauge was read twice?"
+
+
+def _seconds_for(asked: Received, size: Size) -> float:
+    """How late a request for embeddings is answered: one of a question as a question's is."""
+    questions = {_question(number) for number in range(QUESTIONS + 1)}
+    return 0.5 if questions & {*asked.body["input"]} else size.embedding
+
+
+def _shown(met: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {jobs}" for name, jobs in met.items())
 
 
 def _blames_nothing(reply: dict[str, Any]) -> bool:
@@ -174,24 +176,33 @@ class BadDay:
     line: Line
     size: Size
     remedies: Remedies
+    met: dict[str, int] = field(default_factory=dict[str, int])
+    """Unfinished ingestions when each disturbance began."""
 
     async def run(self) -> None:
         assert (await self._ingest())[0] == 0
-        self.workers.start()
-        self.workers.start()
+        self.workers.start((), **self.size.switches)
+        self.workers.start((), **self.size.switches)
         disturbances = (self._stall, self._redis_away, self._neo4j_slow, self._emptied, self._unmounted, self._halved)
-        for number, disturb in enumerate(disturbances, start=1):
+        for number, (name, disturb) in enumerate(zip(DISTURBANCES, disturbances, strict=True), start=1):
             await self._until_ended(self.source.count * number // (len(disturbances) + 2))
-            await disturb()
-        self.remedies.told("afterwards", await self._doctor(), "nothing")
+            await disturb(name)
+            self.remedies.nothing(f"after: {name}", await self._doctor())
 
-    async def _stall(self) -> None:
+    async def _strike(self, name: str) -> None:
+        """Note how many documents are under way when a disturbance begins."""
+        self.met[name] = await self.ground.value(
+            "SELECT count(*) FROM rag_jobs WHERE kind = 'ingest' AND state IN ('QUEUED', 'RUNNING')"
+        )
+
+    async def _stall(self, name: str) -> None:
         """A worker and a server get no processor time: nobody says that something is away."""
         before = await self._messages()
         worker = self.workers.living[0]
         async with started_server(self.ground) as server:
             asked = [asyncio.create_task(self._ask(server.port, number)) for number in range(QUESTIONS)]
             await until(self._is_embedding, "a question is under way")
+            await self._strike(name)
             for number in (signal.SIGSTOP, signal.SIGCONT):
                 worker.send(number)
                 server.process.send_signal(number)
@@ -200,8 +211,7 @@ class BadDay:
             for answer in await asyncio.gather(*asked):
                 self.remedies.judge("a server stalled", str(answer), right=_blames_nothing(answer))
         await self._until_ended(await self._ended() + 1)
-        self.remedies.blames("a worker stalled", [*(await self._messages() - before)])
-        self.remedies.told("after the stall", await self._doctor(), "nothing")
+        self.remedies.blames("a worker stalled", await self._told_since(before))
 
     async def _ask(self, port: int, number: int) -> dict[str, Any]:
         """The reply to a question, which may take as long as the stall."""
@@ -217,35 +227,39 @@ class BadDay:
     async def _is_embedding(self) -> bool:
         return any(_question(number) in self.ground.paid() for number in range(QUESTIONS))
 
-    async def _redis_away(self) -> None:
+    async def _redis_away(self, name: str) -> None:
         before = await self._messages()
         stack = self.ground.servers.stack
         assert isinstance(stack, EmbeddedStack)
+        await self._strike(name)
         stack.redis.stop()
-        self.remedies.told("Redis away", await self._doctor(), "redis: [REDIS_UNREACHABLE] Start the server")
+        self.remedies.only("Redis away", await self._doctor(), "redis: [REDIS_UNREACHABLE] Start the server")
         await asyncio.sleep(self.size.redis_away)  # the outage itself
+        await self._until_named("Redis", before)
         stack.redis.start()
         await self._until_ended(await self._ended() + 1)
-        self.remedies.blames("Redis away", [*(await self._messages() - before)], "Redis")
-        self.remedies.told("Redis back", await self._doctor(), "nothing")
+        self.remedies.blames("Redis away", await self._told_since(before), "Redis")
 
-    async def _neo4j_slow(self) -> None:
+    async def _neo4j_slow(self, name: str) -> None:
         before = await self._messages()
+        await self._strike(name)
         self.line.slow(self.size.slow)
-        self.remedies.told("Neo4j slow, answers", await self._degraded(), "GRAPH")
-        self.remedies.told("Neo4j slow, rag doctor", await self._doctor(), "neo4j: [TIMEOUT] See the load")
+        self.remedies.only("Neo4j slow, answers", await self._degraded(), "GRAPH")
+        self.remedies.only("Neo4j slow, rag doctor", await self._doctor(), "neo4j: [TIMEOUT] See the load")
         await asyncio.sleep(self.size.slow_for)  # the disturbance itself
+        await self._until_named("Neo4j", before)
         await self.line.mend()
-        self.remedies.blames("Neo4j slow", [*(await self._messages() - before)], "Neo4j")
-        self.remedies.told("Neo4j quick again", await self._doctor(), "nothing")
+        self.remedies.blames("Neo4j slow", await self._told_since(before), "Neo4j")
 
-    async def _emptied(self) -> None:
+    async def _emptied(self, name: str) -> None:
         """The place of a mount, without what was mounted there."""
+        await self._strike(name)
         async with self._taken_away([*self.source.folder.iterdir()]):
             await self._refused("source emptied", *SHRANK)
 
-    async def _unmounted(self) -> None:
+    async def _unmounted(self, name: str) -> None:
         """The place is gone too; then it is there and does not answer, as a mount whose server died."""
+        await self._strike(name)
         folder = self.source.folder
         away = folder.rename(folder.with_name(f"{folder.name}-away"))
         await self._refused("source unmounted", *NOT_FOUND)
@@ -254,8 +268,9 @@ class BadDay:
         folder.unlink()
         away.rename(folder)
 
-    async def _halved(self) -> None:
+    async def _halved(self, name: str) -> None:
         """Refused; then confirmed, which hides what is gone; then it comes back."""
+        await self._strike(name)
         half = sorted(self.source.folder.glob("report-*"))[::2]
         half += sorted(path for path in self.source.folder.glob("*/*") if path.is_file())[::2]
         async with self._taken_away(half):
@@ -310,18 +325,24 @@ class BadDay:
 
         await until(there, f"{count} documents have ended", LONGEST_SECONDS, poll=0.1)
 
+    async def _until_named(self, store: str, before: Counter[str]) -> None:
+        """A worker that holds all that it may asks Redis and Neo4j nothing. What is named in vain is judged later."""
+
+        async def named() -> bool:
+            return any(store in blamed(line) for line in await self._told_since(before))
+
+        with contextlib.suppress(AssertionError):
+            await until(named, f"{store} is named", NAMED_SECONDS, poll=0.1)
+
+    async def _told_since(self, before: Counter[str]) -> list[str]:
+        return [*(await self._messages() - before)]
+
     async def _messages(self) -> Counter[str]:
         """What workers told so far: the warnings in their logs, the errors of attempts."""
         attempts = await self.ground.rows(
             "SELECT error_code, error_chain FROM rag_job_attempts WHERE error_code IS NOT NULL"
         )
-        logged = [
-            line
-            for worker in self.workers.members
-            for line in worker.log.read_text("utf-8", "replace").splitlines()
-            if line.startswith("{")
-        ]
-        return Counter([*logged, *(f"{row['error_code']} {' '.join(row['error_chain'])}" for row in attempts)])
+        return warnings([worker.log for worker in self.workers.members], attempts)
 
     async def _ingest(self, *options: str) -> tuple[int, str]:
         name = str(self.ground.workspace.workspace_id)
@@ -329,20 +350,22 @@ class BadDay:
 
     async def _doctor(self) -> str:
         """What `rag doctor` says that is wrong, a check a line; "nothing" when all is well."""
-        _, told = await self._rag("doctor", "--json")
-        checks: list[dict[str, Any]] = json.loads(told[told.index("[") : told.rindex("]") + 1])
+        checks: list[dict[str, Any]] = json.loads((await self._run("doctor", "--json")).stdout)
         found = [check for check in checks if check["status"] in ("failed", "degraded")]
-        return "\n".join(f"{check['name']}: [{check['code']}] {check['remedy']}" for check in found) or "nothing"
+        return "\n".join(f"{check['name']}: [{check['code']}] {check['remedy']}" for check in found) or NOTHING
 
     async def _rag(self, *words: str) -> tuple[int, str]:
         """Exit code of a command, and what it prints on both streams."""
-        command = [sys.executable, "-m", "agentic_rag_cli", *words]
-        ran = await asyncio.to_thread(programs.run, command, env=self.ground.environment(), cwd=ROOT)
+        ran = await self._run(*words)
         return ran.returncode, (ran.stdout + ran.stderr).decode(errors="replace")
+
+    async def _run(self, *words: str) -> CompletedProcess[bytes]:
+        command = [sys.executable, "-m", "agentic_rag_cli", *words]
+        return await asyncio.to_thread(programs.run, command, env=self.ground.environment(), cwd=ROOT)
 
     async def _degraded(self) -> str:
         """The dependencies whose absence an answer tells."""
         principal = await self.ground.container.server_identity.authenticate(TOKEN)
         question = Question(self.ground.workspace, _question(QUESTIONS))
         run = await self.ground.container.answer.ask(principal, question)
-        return " ".join(one.value for one in run.answer.degraded) or "nothing"
+        return " ".join(one.value for one in run.answer.degraded) or NOTHING
