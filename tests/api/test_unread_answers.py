@@ -40,8 +40,8 @@ async def has_come(door: Door) -> bool:
     return bool(door.server.server_state.connections)
 
 
-async def all_written(door: Door) -> bool:
-    """Whether an answer waits for its client."""
+async def an_answer_waits(door: Door) -> bool:
+    """For its client to read it."""
     held = [one for one in door.server.server_state.connections if isinstance(one, GuardedProtocol)]
     return any(one.transport.get_write_buffer_size() for one in held)
 
@@ -65,7 +65,7 @@ async def send_and_await_answer(client: socket.socket, served: GuardedProtocol) 
 async def test_a_connection_whose_answers_are_not_read_ends(last: bytes) -> None:
     async with opened(IMPATIENT) as door:
         silent = [unread(door, (LARGE + b"\r\n") * (MOST - 1) + LARGE + last + b"\r\n") for _ in range(3)]
-        await eventually(lambda: all_written(door), "answers wait for their clients")
+        await eventually(lambda: an_answer_waits(door), "answers wait for their clients")
         await eventually(lambda: none_left(door), "the server ends what nobody reads")
         for one in silent:
             one.close()
@@ -81,7 +81,7 @@ async def test_an_answer_that_no_transport_waits_for_is_not_waited_for_when_its_
         assert isinstance(served, GuardedProtocol)
         served.transport.set_write_buffer_limits(high=10_000_000)
         silent.sendall((LARGE + b"\r\n") * MOST)
-        await eventually(lambda: all_written(door), "the answer waits for its client")
+        await eventually(lambda: an_answer_waits(door), "the answer waits for its client")
         await eventually(lambda: none_left(door), "the server ends what nobody reads")
         silent.close()
 
@@ -91,7 +91,7 @@ async def test_an_answer_that_no_transport_waits_for_is_not_waited_for_when_its_
 async def test_a_client_that_reads_slowly_gets_its_whole_answer() -> None:
     async with opened(replace(IMPATIENT, unread_seconds=0.05)) as door:
         client = unread(door, (LARGE + b"\r\n") * (MOST - 1) + LARGE + b"Connection: close\r\n\r\n")
-        await eventually(lambda: all_written(door), "answers wait for their client")
+        await eventually(lambda: an_answer_waits(door), "answers wait for their client")
         client.setblocking(False)
         read, loop = bytearray(), asyncio.get_running_loop()
         while piece := await loop.sock_recv(client, 65_536):
@@ -107,7 +107,7 @@ async def test_a_client_that_reads_slowly_gets_its_whole_answer() -> None:
 async def test_clients_that_do_not_read_shut_nobody_out() -> None:
     async with opened(replace(QUICK, unread_seconds=60.0, idle_seconds=60, connections=8)) as door:
         silent = [unread(door, (LARGE + b"\r\n") * MOST) for _ in range(8)]
-        await eventually(lambda: all_written(door), "answers wait for their clients")
+        await eventually(lambda: an_answer_waits(door), "answers wait for their clients")
         statuses = [await door.status(HEAD + b"Connection: close\r\n\r\n") for _ in range(3)]
         for one in silent:
             one.close()
@@ -145,7 +145,7 @@ def test_a_client_that_leaves_its_requests_behind_is_no_fault_of_the_server(capl
     async def leave() -> None:
         async with opened() as door:
             leaving = unread(door, (LARGE + b"\r\n") * MOST)
-            await eventually(lambda: all_written(door), "answers wait for their clients")
+            await eventually(lambda: an_answer_waits(door), "answers wait for their clients")
             leaving.close()
             await eventually(lambda: none_left(door), "the server forgets the connection")
 

@@ -161,7 +161,7 @@ def _shown(met: Mapping[str, int]) -> str:
 
 
 def _blames_nothing(reply: dict[str, Any]) -> bool:
-    """Whether it is an answer, and without no dependency but the graph, which is behind while documents come in."""
+    """Whether it is an answer that names nothing as missing but the graph, which is behind while documents come in."""
     answer = (reply.get("data") or {}).get("ragAnswer")
     return bool(answer) and not answer["userErrors"] and not {*answer["degraded"]} - {"GRAPH"}
 

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
+from tests.integration.jobs.outages import no_bucket
 from tests.integration.jobs.test_ingestion import change
 from tests.memory_store.telemetry import RecordingTelemetry
 
@@ -61,13 +62,10 @@ async def test_a_superseded_original_goes_with_the_publish_of_the_next(plane: Da
 async def test_an_older_original_that_cannot_be_removed_is_left_to_upkeep(
     plane: DataPlane, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def away(_: object) -> None:
-        raise DependencyUnavailable("The bucket does not answer.", dependency="blobs")
-
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
     change(folder / "a.md", "Water falls.")
-    monkeypatch.setattr(plane.blobs, "delete", away)
+    monkeypatch.setattr(plane.blobs, "delete", no_bucket)
 
     await plane.ingest_folder(folder)
 

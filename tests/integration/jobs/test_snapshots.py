@@ -18,6 +18,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
+from tests.integration.jobs.outages import no_bucket
 from tests.memory_store.telemetry import RecordingTelemetry
 from tests.programs import PYTHONPATH, Program
 
@@ -809,12 +810,9 @@ async def test_deleting_a_snapshot_removes_its_files_and_keeps_its_line(plane: D
 async def test_files_of_a_snapshot_that_cannot_be_removed_are_left_to_upkeep(
     plane: DataPlane, sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def away(_: object) -> None:
-        raise DependencyUnavailable("The bucket does not answer.", dependency="blobs")
-
     await plane.ingest_folder(sources)
     record = await snapshot_of(plane)
-    monkeypatch.setattr(plane.blobs, "delete", away)
+    monkeypatch.setattr(plane.blobs, "delete", no_bucket)
 
     await plane.take_snapshot.delete(plane.workspace, record.snapshot_id)
 
