@@ -98,12 +98,12 @@ _LISTS = {
 """The command that shows what is there, where the message names none."""
 
 _ENDLESS = re.compile(r"\S{200,}")
-"""What was typed stands in messages, whatever its length."""
+"""What was typed stands in messages, whatever its length. A path ends with the name of its file."""
 
 
 def error_line(error: AgenticRagError | EmbeddedServerError) -> str:
     """An error as text: its stable code, its remedy, and the message of the server that refused."""
-    message = _ENDLESS.sub(lambda found: f"{found[0][:100]}…", f"{error.message}{_reason_suffix(error)}")
+    message = _ENDLESS.sub(lambda found: f"{found[0][:80]}…{found[0][-80:]}", f"{error.message}{_reason_suffix(error)}")
     command = _LISTS.get(error.code, "")
     helps = f" `{command}` shows what there is." if command and "`rag " not in message else ""
     return f"error [{error.code}]: {message}{helps}"

@@ -19,6 +19,7 @@ from graphql import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentic_rag.documents.where import MAX_FILTER_VALUES
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.app import build_app
 from agentic_rag_server.auth.roles import Action
@@ -276,6 +277,7 @@ async def test_a_long_list_in_the_variables_is_refused_before_it_is_read() -> No
 
 
 NARROWED = 'query($f: DocumentFilterInput) { documents(workspaceId: "x", filter: $f) { nodes { id } } }'
+OF_THE_WORKSPACE = NARROWED.replace("query(", "query($w: ID!, ").replace('"x"', "$w")
 EVENTS = "subscription($f: RagAnswerInput!) { ragAnswerStream(input: $f) { seq } }"
 BY_FRAGMENT = NARROWED.replace("documents(", "...F } fragment F on Query { documents(")
 EVALUATED = "mutation($f: StartEvalRunInput!) { startEvalRun(input: $f) { userErrors { code } } }"
@@ -313,6 +315,20 @@ async def test_many_values_are_refused_before_they_are_read(
         reply = await http.post("/graphql", json=operation, headers={"accept": accept})
 
     assert (reply.status_code, reply.json()["errors"][0]["extensions"]["code"]) == said
+
+
+@pytest.mark.parametrize(("conditions", "status"), [(2, 200), (3, 400)])
+async def test_two_conditions_of_as_many_values_as_a_filter_takes_are_no_many_values(
+    conditions: int, status: int
+) -> None:
+    full = [{"string": str(at)} for at in range(MAX_FILTER_VALUES)]
+    fields = [{"name": f"f{at}", "values": full} for at in range(conditions)]
+    operation = {"query": OF_THE_WORKSPACE, "variables": {"w": WORKSPACE_ID, "f": {"fields": fields}}}
+
+    async with client(Container()) as http:
+        reply = await http.post("/graphql", json=operation)
+
+    assert (reply.status_code, "`variables` holds 5000 values at most" in reply.text) == (status, status == 400)
 
 
 async def test_a_websocket_refuses_them_too() -> None:

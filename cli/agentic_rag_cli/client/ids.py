@@ -34,9 +34,8 @@ def require_id(text: str, kind: NodeKind) -> UUID:
     found = id_in(text, kind)
     if found is None:
         shown = f"`{LISTS[kind]}`" if kind in LISTS else "the list"
-        raise InvalidInput(
-            f"{text!r} is not the id of a {kind.name.lower()}: copy one from {shown}.", code="INVALID_ID"
-        )
+        name = _NAMES.get(kind, kind.name.lower())
+        raise InvalidInput(f"{text!r} is not the id of a {name}: copy one from {shown}.", code="INVALID_ID")
     return found
 
 

@@ -139,6 +139,26 @@ def test_what_was_typed_is_not_repeated_at_any_length() -> None:
     assert len(shown.stderr) < 600
 
 
+def test_a_long_path_keeps_the_name_of_its_file(tmp_path: Path) -> None:
+    path = "/srv/" + "folder/" * 40 + "handbook.md"
+    named = OSError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    shown = Terminal(Product(error=named)).rag("ingest", str(tmp_path))
+
+    assert "/srv/folder" in shown.stderr
+    assert "folder/handbook.md cannot be used" in shown.stderr
+    assert path not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "named"), [(["saved", "remove"], "a saved question"), (["key", "revoke"], "a key")]
+)
+def test_an_id_that_is_none_is_told_in_words(command: list[str], named: str) -> None:
+    shown = Terminal().rag(*command, "nonsense")
+
+    assert f"is not the id of {named}: copy one from" in shown.stderr, shown.stderr
+
+
 @pytest.mark.parametrize(
     "command",
     [["search", "pump", "--top"], ["ask", "pump", "--as-of"], ["key", "create", "ci", "--days"]],

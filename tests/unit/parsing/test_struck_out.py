@@ -160,6 +160,17 @@ def test_struck_out_cells_of_an_open_sheet_are_left_out(columns: str, cells: str
     assert " ".join(text.replace("|", " ").split()) == f"Row 1 {left}"
 
 
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_the_comment_of_a_struck_out_cell_is_none_of_what_is_struck_out(is_inside: bool) -> None:
+    """As in workbooks, where it stands in a part of its own."""
+    comment = "<office:annotation><text:p>35 since May</text:p></office:annotation>"
+    struck = cell("40", "gone").replace("<text:p>", f"<text:p>{comment}" if is_inside else f"{comment}<text:p>")
+    text = text_of(open_sheet("", cell("The fee") + struck), "a.ods")
+
+    assert "40" not in text
+    assert "35 since May" in text.partition("Comments")[2]
+
+
 @pytest.mark.parametrize(
     ("source", "left"),
     [

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
-from uuid import UUID
 
 import typer
 
-from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode_in_organisation
 from agentic_rag.tenancy.manage_api_keys import MadeKey
 from agentic_rag.tenancy.principals import KeyScope, Role
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.output import terminal
@@ -112,7 +111,7 @@ def revoke(
 
     Example: rag key revoke 0197c1de-… --tenant acme
     """
-    key_id = encode_in_organisation(NodeKind.API_KEY, _key_id(key))
+    key_id = encode_in_organisation(NodeKind.API_KEY, require_id(key, NodeKind.API_KEY))
     revoked = on_graphql(context, lambda client: client.fetch(queries.REVOKE_API_KEY, id=key_id), tenant=tenant)
     terminal.show(_json(revoked["apiKey"]), f"revoked {revoked['apiKey']['name']}", as_json=as_json)
 
@@ -126,15 +125,6 @@ def _duration(text: str) -> timedelta:
     if unit not in _UNITS or not number.isdecimal() or not 0 < int(number) < 10_000:
         raise typer.BadParameter(f"{text!r} is not a duration: write 30m, 1h or 7d", param_hint="--expires")
     return timedelta(**{_UNITS[unit]: int(number)})
-
-
-def _key_id(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise InvalidInput(
-            f"{text!r} is not the id of a key: copy one from `rag key list`.", code="INVALID_ID"
-        ) from None
 
 
 def _json(key: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ _OPEN = "{urn:oasis:names:tc:opendocument:xmlns"
 _TABLE, _OPEN_TEXT, _OPEN_OFFICE = (f"{_OPEN}:{room}:1.0}}" for room in ("table", "text", "office"))
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 _DEFAULT = f"{_TABLE}default-cell-style-name"
+_ANNOTATION = f"{_OPEN_OFFICE}annotation"
 _MOST_COLUMNS = 16_384
 
 
@@ -91,7 +92,7 @@ def _runs(content: bytes) -> list[tuple[bool, bool, str]]:
 
 def leave_out_struck_cells(content: Element, struck: Collection[str], kept: Collection[str]) -> None:
     """Empty the cells of an OpenDocument file whose style is one of `struck`, but for spans of a style of `kept`, which
-    shows them. A cell without a style has that of its row, else of its column.
+    shows them, and for comments. A cell without a style has that of its row, else of its column.
     """
     for table in content.iter(f"{_TABLE}table") if struck else ():
         columns = list(_column_styles(table))
@@ -121,8 +122,13 @@ def _repeats(element: Element) -> int:
 def _empty(cell: Element, kept: Collection[str]) -> None:
     for name in [one for one in cell.attrib if one.startswith(_OPEN_OFFICE) or one == f"{_TABLE}formula"]:
         del cell.attrib[name]
+    of_comments = {one for comment in cell.iter(_ANNOTATION) for one in comment.iter()}
     for paragraph in cell.iter(f"{_OPEN_TEXT}p"):
-        paragraph[:] = [one for one in paragraph if one.get(f"{_OPEN_TEXT}style-name") in kept]
+        if paragraph in of_comments:
+            continue
+        paragraph[:] = [
+            one for one in paragraph if one.tag == _ANNOTATION or one.get(f"{_OPEN_TEXT}style-name") in kept
+        ]
         paragraph.text = ""
         for one in paragraph:
             one.tail = ""
