@@ -20,6 +20,7 @@ import pytest
 import redis
 from prometheus_client.parser import text_string_to_metric_families
 from tests.acceptance.test_over_http import DELETE, DOCUMENTS, answers, client_of, environment, fetched, start
+from tests.programs import PYTHONPATH
 from tests.provider_stub import Fault, ProviderStub
 from tests.stack import open_home
 from tests.token_issuer import AUDIENCE, ISSUER, claims, rsa_key, serving, signed
@@ -189,6 +190,7 @@ def product(migrated_database: str) -> Iterator[Product]:
         stub.otherwise, stub.scribe = fails, quoting
         issuer = exits.enter_context(serving(rsa_key()))
         environ = environment(home, migrated_database, queues.start()) | {
+            "PYTHONPATH": PYTHONPATH,
             "AGENTIC_RAG_JOB_ATTEMPTS": "1",
             "DATABASE_READ_URL": "postgresql://nobody@127.0.0.1:1/none",
             "AGENTIC_RAG_RATE_LIMITS": f"asks={ASKS}",
@@ -207,7 +209,8 @@ def product(migrated_database: str) -> Iterator[Product]:
         ports = [str(free_port()) for _ in range(2)]
         started = [start(environ, "serve")]
         environ["AGENTIC_RAG_SEARCH"] += "&without=docs.example.com"
-        started += [start(environ | {"AGENTIC_RAG_WORKER_METRICS_PORT": port}, "worker") for port in ports]
+        worker = "tests.programs.counting_worker"
+        started += [start(environ | {"AGENTIC_RAG_WORKER_METRICS_PORT": port}, "worker", worker) for port in ports]
         workers = {f"http://127.0.0.1:{port}": child for port, child in zip(ports, started[1:], strict=True)}
         http = exits.enter_context(client_of(environ["AGENTIC_RAG_PORT"]))
 

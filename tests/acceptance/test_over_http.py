@@ -140,13 +140,13 @@ def environment(home: Path, database_url: str, redis_url: str) -> dict[str, str]
     }
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "agentic_rag_cli", *arguments]
+def command(*arguments: str, program: str = "agentic_rag_cli") -> list[str]:
+    return [sys.executable, "-m", program, *arguments]
 
 
-def start(environ: dict[str, str], name: str) -> subprocess.Popen[bytes]:
+def start(environ: dict[str, str], name: str, program: str = "agentic_rag_cli") -> subprocess.Popen[bytes]:
     with (Path(environ["HOME"]) / f"{name}.log").open("ab") as log:
-        return Program(command(name), cwd=environ["HOME"], env=environ, stdout=log, stderr=log)
+        return Program(command(name, program=program), cwd=environ["HOME"], env=environ, stdout=log, stderr=log)
 
 
 def answers(client: httpx2.Client, path: str) -> bool:
