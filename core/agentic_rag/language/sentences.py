@@ -20,6 +20,16 @@ _CANDIDATE = re.compile(
     r"""|(?<=[。！？｡])[」』”’）\]]{0,4}\s*"""  # CJK marks end a sentence even without a space
     r"""|(?<=[\n\r\f\u2028\u2029])\s*)"""
 )
+CLAUSE_END = re.compile(
+    r"[;；。，、]|[.!?,](?=\s)|\s[–—-]\s|[()（）]|\b(?:and|but|or|while|whereas|although|though|"
+    r"und|aber|sondern|während|wohingegen|sowie|et|mais|tandis que|alors que|y|pero|mientras que|mentre|ma|mas|"
+    r"enquanto|terwijl|maar|oraz|podczas gdy|ale|и|а|но|тогда как)\b",
+    re.IGNORECASE,
+)
+"""Where a clause of a sentence ends, in English and the languages with a word table."""
+CHANGE_FROM = re.compile(r"\b(?:from|vom|von|de|desde|dal?|van|ze?|от|со?)[ €$£]*$", re.IGNORECASE)
+CHANGE_TO = re.compile(r"\b(?:to|auf|à|al?|para|naar|tot|do|до)[ €$£]*$", re.IGNORECASE)
+"""What stands before the two figures of a change: "from 10 euros to 12 euros"."""
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘’„«»]*\Z")
 
 _IN_ALL_LANGUAGES = frozenset({"mr", "mrs", "dr", "prof", "rev", "st", "mt", "vs", "cf"})

@@ -9,17 +9,14 @@ from itertools import pairwise
 from agentic_rag.answering.extraction.negation import count_negations, has_negation
 from agentic_rag.answering.extraction.typed_values import TypedValue, ValueKind, find_values, is_unit, stem
 from agentic_rag.answering.prompts.fence import find_unsupported_words
+from agentic_rag.answering.verification.claim_words import FUNCTION
 from agentic_rag.answering.verification.figure_clauses import moves_figure
 
 MAX_NEW_SHARE = 0.15
 """Of a sentence's content words, those that its source does not have: another word for the same."""
 
 _WORD = re.compile(r"[^\W_]+")
-_FUNCTION = re.compile(
-    r"the|an?|of|to|in|on|at|by|for|from|with|and|or|that|this|these|those|is|are|was|were|be|been|being|has|have|had|"
-    r"it|its|there|as|s|shall|must|may|will|would|can|could|should|he|she|they|his|her|their|who|which|whose|where|"
-    r"when|than|then|into|about|not|no|but|also|does|did|do"
-)
+_FUNCTION = re.compile(FUNCTION)
 _CLAUSE = re.compile(r";|[.!?](?=\s)|,\s+(?:and|but|or|so|while|whereas|although|though)\b|\s(?:but|while|whereas)\b")
 _BY = re.compile(r"\bby\b")
 _QUANTIFIERS = {

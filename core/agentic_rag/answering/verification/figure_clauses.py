@@ -8,22 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agentic_rag.answering.extraction.typed_values import ValueKind, find_values, stem
+from agentic_rag.answering.verification.claim_words import FUNCTION
+from agentic_rag.language.sentences import CHANGE_FROM, CHANGE_TO, CLAUSE_END
 from agentic_rag.language.words.word_tables import function_words_of, table_of
 
 _WORD = re.compile(r"[^\W_]+")
-_FUNCTION = re.compile(
-    r"the|an?|of|to|in|on|at|by|for|from|with|and|or|that|this|these|those|is|are|was|were|be|been|being|has|have|had|"
-    r"it|its|there|as|s|shall|must|may|will|would|can|could|should|he|she|they|his|her|their|who|which|whose|where|"
-    r"when|than|then|into|about|not|no|but|also|does|did|do|while|whereas|only|per|each"
-)
-_BOUNDARY = re.compile(
-    r"[;；。，、]|[.!?,](?=\s)|\s[–—-]\s|[()（）]|\b(?:and|but|or|while|whereas|although|though|"
-    r"und|aber|sondern|während|wohingegen|sowie|et|mais|tandis que|alors que|y|pero|mientras que|mentre|ma|mas|"
-    r"enquanto|terwijl|maar|oraz|podczas gdy|ale|и|а|но|тогда как)\b",
-    re.IGNORECASE,
-)
-_FROM = re.compile(r"\b(?:from|vom|von|de|desde|dal?|van|ze?|от|со?)[ €$£]*$", re.IGNORECASE)
-_TO = re.compile(r"\b(?:to|auf|à|al?|para|naar|tot|do|до)[ €$£]*$", re.IGNORECASE)
+_FUNCTION = re.compile(f"{FUNCTION}|while|whereas|only|per|each")
 _NUMERAL = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?: ?%)?")
 _UNIT = re.compile(r"\s*([^\W\d_]+)")
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
@@ -91,9 +81,9 @@ def _zones(source: str, figures: Sequence[_Figure], functions: frozenset[str]) -
     at = 0
     for number, figure in enumerate(figures):
         ends = figures[number + 1].start if number + 1 < len(figures) else len(source)
-        before = [one.end() for one in _BOUNDARY.finditer(source, at, figure.start)]
+        before = [one.end() for one in CLAUSE_END.finditer(source, at, figure.start)]
         begins = before[-1] if before else at
-        following = _BOUNDARY.search(source, figure.end, ends)
+        following = CLAUSE_END.search(source, figure.end, ends)
         leads = _content(source[begins : figure.start], functions) - common
         tail_ends = following.start() if following else figure.end if number + 1 < len(figures) else ends
         tail = _content(source[figure.end : tail_ends], functions) - common
@@ -120,7 +110,7 @@ def _find_common(source: str, figures: Sequence[_Figure], functions: frozenset[s
 def _ends_range(source: str, first: _Figure, last: _Figure) -> bool:
     """Whether they are the ends of one change: “rose from 10 euros in May to 12 euros”."""
     begins = max(0, first.start - 12)
-    return bool(_FROM.search(source, begins, first.start) and _TO.search(source, first.end, last.start))
+    return bool(CHANGE_FROM.search(source, begins, first.start) and CHANGE_TO.search(source, first.end, last.start))
 
 
 def _typed(text: str) -> list[_Figure]:
