@@ -493,7 +493,8 @@ def test_trace_ids_and_jitter_have_their_form() -> None:
 
 def test_every_metric_is_explained_to_operators() -> None:
     page = (Path(__file__).parents[2] / "docs" / "observability.md").read_text(encoding="utf-8")
-    rows = {row[1]: row for row in (re.split(r"\s*\|\s*", line) for line in page.splitlines()) if len(row) == 6}
+    table = page.partition("\n## Metrics\n")[2].partition("\n## ")[0]
+    rows = {row[1]: row for row in (re.split(r"\s*\|\s*", line) for line in table.splitlines()) if len(row) == 6}
 
     for metric in METRICS:
         row = rows.pop(f"`{metric.name}`")

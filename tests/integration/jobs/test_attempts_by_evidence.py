@@ -14,7 +14,7 @@ from tests.integration.jobs.data_plane import QUICK, DataPlane, Hold, until
 from tests.line import Line
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.jobs.job import EXCUSED, GiveUp, Job, JobAttempt, JobState, Lease, RetryPolicy
+from agentic_rag.jobs.job import EXCUSED, GiveUp, Job, JobAttempt, JobRef, JobState, Lease, QueueName, RetryPolicy
 from agentic_rag.kernel.errors import Permanent
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -104,6 +104,30 @@ async def test_after_an_outage_a_worker_takes_its_own_lease_again(
 
 
 @pytest.mark.tells("rag_job_not_leased")
+async def test_a_job_that_is_offered_in_an_outage_is_run_after_it(
+    plane: DataPlane, folder: Path, workers: list[FarWorker]
+) -> None:
+    for one in workers:
+        await one.line.cut()
+        one.hold.go_on.set()
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    (waiting,) = await plane.jobs()
+
+    await workers[0].plane.queue.offer(QueueName.BULK, [JobRef(plane.workspace, waiting.job_id, 0)])
+    told = [one.plane.telemetry.events for one in workers]
+    await until(
+        lambda: any(event.name == "rag_job_not_leased" for events in told for event in events),
+        "a worker could not take it",
+    )
+    for one in workers:
+        await one.line.mend()
+    job, attempts = await finish(plane, workers)
+
+    assert job.state is JobState.DONE
+    assert [(one.attempt, one.outcome) for one in attempts] == [(1, "DONE")]
+
+
 @pytest.mark.tells("rag_lease_renewal_failed", "job_id")
 async def test_lapses_of_workers_that_live_on_use_up_no_attempt(
     plane: DataPlane, folder: Path, workers: list[FarWorker]
