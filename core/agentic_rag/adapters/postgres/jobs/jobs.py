@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import scope_arguments
+from agentic_rag.adapters.postgres.jobs import job_read_sql as shown
 from agentic_rag.adapters.postgres.jobs import job_sql as sql
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
@@ -44,7 +45,7 @@ RETURNING workspace_id, job_id
 _CHANGED = f"""
 SELECT {sql.COLUMNS} FROM rag_jobs
 WHERE org_id = $1 AND workspace_id = $2 AND updated_at > now() - make_interval(secs => $3)
-  AND {sql.job_list_condition(5)}
+  AND {shown.job_list_condition(5)}
 ORDER BY updated_at DESC
 LIMIT $4
 """  # noqa: S608 - constants
@@ -89,11 +90,11 @@ class PostgresJobStore:
 
     async def get(self, workspace: WorkspaceRef, job_id: UUID, scope: ListScope | None = None) -> Job | None:
         key = (self._org_id, workspace.workspace_id, job_id)
-        row = await self._connection.fetchrow(sql.GET, *key, *scope_arguments(scope))
+        row = await self._connection.fetchrow(shown.GET, *key, *scope_arguments(scope))
         return None if row is None else _job(self._org_id, row)
 
     async def place(self, ref: JobRef) -> QueuePlace | None:
-        row = await self._connection.fetchrow(sql.PLACE, *self._key(ref), MOST_COUNTED, RATE_MINUTES, MOST_FINISHED)
+        row = await self._connection.fetchrow(shown.PLACE, *self._key(ref), MOST_COUNTED, RATE_MINUTES, MOST_FINISHED)
         return None if row is None else place_in_queue(row["before"], row["finished"], row["seconds"])
 
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
@@ -111,7 +112,7 @@ class PostgresJobStore:
     ) -> Page[Job]:
         size = page_size(request)
         rows = await self._connection.fetch(
-            sql.PAGE,
+            shown.PAGE,
             self._org_id,
             workspace.workspace_id,
             *decode_instant_cursor(request.after),

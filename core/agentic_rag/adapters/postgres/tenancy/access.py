@@ -65,16 +65,19 @@ LEFT JOIN rag_access_sets g ON g.org_id = $1 AND g.workspace_id = $2 AND g.acces
 WHERE d.access_id IS DISTINCT FROM 0 AND NOT coalesce(g.principals && $4::text[], false)
 """
 
+# A set is looked up whether there is a document or none: what is hidden takes the time of what never was.
 SEES = """
-SELECT EXISTS (
-    SELECT FROM (
+SELECT coalesce(bool_or(d.access_id = 0 OR g.principals && $4::text[]), false)
+FROM (
+    SELECT coalesce((
         SELECT access_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
-        UNION ALL
+    ), -1) AS access_id
+    UNION ALL
+    SELECT coalesce((
         SELECT access_id FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
-    ) d
-    LEFT JOIN rag_access_sets g ON g.org_id = $1 AND g.workspace_id = $2 AND g.access_id = d.access_id
-    WHERE d.access_id = 0 OR g.principals && $4::text[]
-)
+    ), -1)
+) d
+LEFT JOIN rag_access_sets g ON g.org_id = $1 AND g.workspace_id = $2 AND g.access_id = d.access_id
 """
 
 OWNS = """
