@@ -252,3 +252,16 @@ async def test_a_process_that_came_back_into_the_register_says_so(
     register._dsn = migrated_database
     await eventually(partial(told, "rag_process_registered"), "it is in the register again")
     await register.aclose()
+
+
+async def test_a_process_that_is_woken_as_it_ends_ends(migrated_database: str) -> None:
+    register = ProcessRegister(migrated_database, ProcessMemory(), SystemClock(), RecordingTelemetry(), "t")
+
+    async def sleeps() -> bool:
+        return bool(getattr(register._wake, "_waiters", ()))
+
+    register.start()
+    await eventually(sleeps, "it waits for orders")
+    register._wake.set()
+    async with asyncio.timeout(20):
+        await register.aclose()

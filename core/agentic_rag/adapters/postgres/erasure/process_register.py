@@ -195,8 +195,10 @@ class ProcessRegister:
         while await self._beat(name):
             if self._left and ending.done():
                 ending = self._begin(self._end_earlier(name, list(self._left)))
+            # `wait_for` of Python 3.11 swallows a cancellation that meets the wake: `aclose` would wait for ever.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), BEAT_SECONDS)
+                async with asyncio.timeout(BEAT_SECONDS):
+                    await self._wake.wait()
             self._wake.clear()
             if self._heard:
                 orders, self._heard = self._heard, []
