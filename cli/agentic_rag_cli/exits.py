@@ -17,7 +17,9 @@ from agentic_rag.kernel.errors import (
     Retryable,
     is_disk_full,
 )
+from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.settings import SettingsInvalid
+from agentic_rag_cli.client.ids import LISTS
 
 
 class ExitCode(enum.IntEnum):
@@ -85,14 +87,14 @@ def exit_code_for(error: AgenticRagError | EmbeddedServerError) -> ExitCode:
 
 
 _LISTS = {
-    "API_KEY_NOT_FOUND": "rag key list",
-    "DOCUMENT_NOT_FOUND": "rag doc list",
-    "JOB_NOT_FOUND": "rag job list",
-    "RUN_NOT_FOUND": "rag run list",
-    "SAVED_QUESTION_NOT_FOUND": "rag saved list",
-    "SNAPSHOT_NOT_FOUND": "rag snapshot list",
+    "API_KEY_NOT_FOUND": LISTS[NodeKind.API_KEY],
+    "DOCUMENT_NOT_FOUND": LISTS[NodeKind.DOCUMENT],
+    "JOB_NOT_FOUND": LISTS[NodeKind.JOB],
+    "RUN_NOT_FOUND": LISTS[NodeKind.RUN],
+    "SAVED_QUESTION_NOT_FOUND": LISTS[NodeKind.SAVED],
+    "SNAPSHOT_NOT_FOUND": LISTS[NodeKind.SNAPSHOT],
     "TEMPLATE_NOT_FOUND": "rag template list",
-    "THREAD_NOT_FOUND": "rag thread list",
+    "THREAD_NOT_FOUND": LISTS[NodeKind.THREAD],
     "WORKSPACE_NOT_FOUND": "rag workspace list",
 }
 """The command that shows what is there, where the message names none."""

@@ -265,3 +265,6 @@ async def test_a_process_that_is_woken_as_it_ends_ends(migrated_database: str) -
     register._wake.set()
     async with asyncio.timeout(20):
         await register.aclose()
+
+    assert register._run_task is not None
+    assert register._run_task.cancelled()

@@ -69,8 +69,8 @@ class ProveRun:
                 code="PROOF_OVERTAKEN",
             )
         fetched = {page.revision_id for page in found.run.answer.debug.fetched}
+        act, who, told = AuditAction.READ_TEXT, principal.subject_id, {"run": str(run_id), "whole": whole}
         for document_id in {one.document_id for revision, one in sources.items() if revision not in fetched}:
-            act, who, told = AuditAction.READ_TEXT, principal.subject_id, {"run": str(run_id), "whole": whole}
             await audit_read(self.database, self.telemetry, act, workspace, document_id, who, **told)
         return RunProof(bundle, signer.key, found)
 

@@ -11,7 +11,7 @@ import datetime
 import html
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum
@@ -89,15 +89,16 @@ def load(source: SourceFile) -> LoadedText:
             is_calculated = not _COUNTS_LATER.search(package.read(_WORKBOOK) if _WORKBOOK in package.names else b"")
             for sheet in workbook.sheets_metadata:
                 part = parts.get(sheet.name)
+                content = package.read(part) if part in package.names else b""
                 rows: list[tuple[int, Sequence[str]]] = []
                 if sheet.typ is SheetTypeEnum.WorkSheet:
                     rows = _rows(
                         workbook.get_sheet_by_name(sheet.name),
-                        _marks(package, part, formats, is_calculated=is_calculated),
-                        _remaining_texts(package, part, struck),
+                        _marks(content, formats, is_calculated=is_calculated),
+                        _remaining_texts(content, struck),
                     )
                 drawn, comments = beside_cells(package, _WORKBOOK, part, dict(rows)) if part else ([], [])
-                around = around_cells(package.read(part)) if part in package.names else []
+                around = around_cells(content) if content else []
                 if drawn or comments or around or any(any(row) for _, row in rows):
                     built.add(BlockKind.HEADING, strip_unstorable(sheet.name), level=1)
                     add_grid(built, rows, source.limits)
@@ -161,38 +162,35 @@ def _formats(package: Package) -> dict[int, str]:
     return {at: codes[number] for at, number in enumerate(numbers) if shows_more(codes.get(number, ""))}
 
 
-def _marks(package: Package, part: str | None, formats: Mapping[int, str], *, is_calculated: bool) -> dict[Place, str]:
+def _marks(content: bytes, formats: Mapping[int, str], *, is_calculated: bool) -> dict[Place, str]:
     """What calamine does not tell of a sheet: the format of a cell, or "=" and the formula that has no value yet."""
-    if part is None or part not in package.names:
-        return {}
-    content = package.read(part)
     if not formats and b"<f" not in content and b":f" not in content:
         return {}
     found: dict[Place, str] = {}
-    for cell in _CELL.finditer(content):
-        attributes, inner = cell[1], cell[2] or b""
-        reference = _REFERENCE.search(attributes)
-        if reference is None:
-            continue
+    for place, attributes, inner in _cells(content):
         style = _STYLE.search(attributes)
         formula = _FORMULA.search(inner)
         if formula is not None and (_HAS_VALUE if is_calculated else _IS_NOT_ZERO).search(inner) is None:
-            found[_place(reference)] = "=" + html.unescape(formula[1].decode("utf-8", "replace"))
+            found[place] = "=" + html.unescape(formula[1].decode("utf-8", "replace"))
         elif style is not None and int(style[1]) in formats:
-            found[_place(reference)] = formats[int(style[1])]
+            found[place] = formats[int(style[1])]
     return found
 
 
-def _remaining_texts(package: Package, part: str | None, struck: StruckCells) -> dict[Place, str]:
+def _remaining_texts(content: bytes, struck: StruckCells) -> dict[Place, str]:
     """What is left of the cells of a sheet of which something is struck out."""
-    content = package.read(part) if part in package.names else b""
-    found: dict[Place, str] = {}
-    for cell in _CELL.finditer(content) if struck.in_sheet(content) else ():
+    if not struck.in_sheet(content):
+        return {}
+    texts = ((place, struck.what_is_left(attributes, inner)) for place, attributes, inner in _cells(content))
+    return {place: text for place, text in texts if text is not None}
+
+
+def _cells(content: bytes) -> Iterator[tuple[Place, bytes, bytes]]:
+    """The cells of a sheet that say where they stand: place, attributes, what is inside."""
+    for cell in _CELL.finditer(content):
         reference = _REFERENCE.search(cell[1])
-        left = None if reference is None else struck.what_is_left(cell[1], cell[2] or b"")
-        if reference is not None and left is not None:
-            found[_place(reference)] = left
-    return found
+        if reference is not None:
+            yield _place(reference), cell[1], cell[2] or b""
 
 
 def _place(reference: re.Match[bytes]) -> Place:
