@@ -43,8 +43,10 @@ class ExclusiveLock:
             return
         self.is_exclusive = True
         try:
+            # `wait_for` of Python 3.11 swallows a cancellation that comes as the lock is free.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._free.wait(), self._wait_seconds)
+                async with asyncio.timeout(self._wait_seconds):
+                    await self._free.wait()
             if not self._free.is_set():
                 self._paused_until = loop.time() + self._pause_seconds
                 self.is_exclusive = False
