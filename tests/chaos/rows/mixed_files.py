@@ -41,6 +41,10 @@ LONGEST_SECONDS = 1_800.0
 INGESTED = (0, 3)
 """Exit codes of `rag ingest` that went on; 3: a file FAILED, as its table says."""
 QUESTIONS = 8
+FEW_TEXTS = 4
+"""Chunks of the largest of the good files. What is asked for more of is of a large file, whose many requests would take
+the provider's delay each: ten minutes of waiting, and no more work under way.
+"""
 DISTURBANCES = ("stall", "Redis away", "emptied", "unmounted", "halved", "Neo4j slow")
 SHRANK = ("[SOURCE_SHRANK]", "mounted", "--delete-missing")
 SILENT = ("[SOURCE_UNREADABLE]", "cannot be listed", "mount")
@@ -60,7 +64,7 @@ class Size:
     """How late each statement to Neo4j is."""
     slow_for: float
     embedding: float
-    """How long the provider takes for a document, so that the disturbances meet work."""
+    """How long the provider takes for a small file, so that the disturbances meet work."""
     switches: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of workers."""
 
@@ -151,9 +155,11 @@ def _question(number: int) -> str:
 
 
 def _seconds_for(asked: Received, size: Size) -> float:
-    """How late a request for embeddings is answered: one of a question as a question's is."""
-    questions = {_question(number) for number in range(QUESTIONS + 1)}
-    return 0.5 if questions & {*asked.body["input"]} else size.embedding
+    """How late a request for embeddings is answered: that of a question, that of a small file, and others at once."""
+    texts = asked.body["input"]
+    if {_question(number) for number in range(QUESTIONS + 1)} & {*texts}:
+        return 0.5
+    return size.embedding if len(texts) <= FEW_TEXTS else 0.0
 
 
 def _shown(met: Mapping[str, int]) -> str:
