@@ -53,7 +53,9 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
     schema = schema or build_schema(introspection=options.introspection)
     persisted = load_persisted_operations(options.persisted_operations, only=options.persisted_only)
     served = operations(parts)
-    sign_in = SignIn(options.development_secret, options.claims, options.token_issuer, options.token_audience)
+    sign_in = SignIn(
+        options.development_secret, options.claims, options.token_issuer, options.token_audience, parts.spend_code
+    )
     console = [*sign_in.routes(), *sample_routes(), *ConsoleFiles(issuer_client(options)).routes()]
     app = Starlette(
         routes=[

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from agentic_rag.retrieval.graph.read_entities import ReadEntities
     from agentic_rag.retrieval.measure_recall import MeasureRecall
     from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
-    from agentic_rag.tenancy.ports import Identity
+    from agentic_rag.tenancy.ports import Identity, SpendCode
     from agentic_rag.workspaces.administer import Administer
     from agentic_rag.workspaces.enforce_rate_limits import Admission
     from agentic_rag.workspaces.ports import OrganisationRegister
@@ -133,6 +133,7 @@ class ServerParts:
 
     options: ServerOptions
     admission: Admission
+    spend_code: SpendCode
     answer: AnswerQuestion
     estimate_answer: EstimateAnswer
     search: SearchPassages

@@ -488,6 +488,7 @@ class Container:
 
     options: ServerOptions = field(default_factory=lambda: ServerOptions(enabled=True))
     admission: Any = field(default_factory=NoLimits)
+    spend_code: Any = None
     answer: FakeAnswer = field(default_factory=FakeAnswer)
     switch_spaces: FakeSwitch = field(default_factory=FakeSwitch)
     database: Any = field(default_factory=FakeStores)

@@ -105,6 +105,7 @@ class RestProduct:
     identity: FakeIdentity = field(default_factory=FakeIdentity)
     telemetry: Any = field(default_factory=RecordingTelemetry)
     admission: Any = field(default_factory=NoLimits)
+    spend_code: Any = None
     answer: FakeAnswer = field(default_factory=FakeAnswer)
     clock: StandingClock = field(default_factory=StandingClock)
     ids: NumberedIds = field(default_factory=NumberedIds)

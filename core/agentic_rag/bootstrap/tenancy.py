@@ -9,11 +9,12 @@ from agentic_rag.adapters.postgres.tenancy.identity import PostgresIdentity
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
+from agentic_rag.adapters.redis.spent_codes import RedisSpentCodes
 from agentic_rag.adapters.server_token import ServerToken, opens_servers
 from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
 from agentic_rag.bootstrap.stores import StoreParts
 from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
-from agentic_rag.tenancy.ports import Identity
+from agentic_rag.tenancy.ports import Identity, SpendCode
 from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.enforce_rate_limits import Admission
 from agentic_rag.workspaces.first_access import FirstAccess
@@ -93,3 +94,7 @@ class TenancyParts(StoreParts):
             self.telemetry,
             subject_share=rates.caller_share,
         )
+
+    @cached_property
+    def spend_code(self) -> SpendCode:
+        return self._owned(RedisSpentCodes(self.settings.stores.redis_url, prefix=self.key_prefix)).spend

@@ -1,11 +1,11 @@
-"""Stores of access sets, API keys and the audit log, and the verification of tokens."""
+"""Stores of access sets, API keys, spent codes and the audit log, and the verification of tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 from uuid import UUID
 
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -139,3 +139,9 @@ class Identity(Protocol):
     async def authenticate(self, token: str) -> Principal:
         """The principal of a valid token (scheme prefix removed)."""
         ...
+
+
+SpendCode: TypeAlias = Callable[[str, float], Awaitable[bool]]
+"""Takes a code by its name; whether nobody had taken it. It is remembered for so many seconds. Errors:
+`DependencyUnavailable`; whether it was taken is not known then.
+"""

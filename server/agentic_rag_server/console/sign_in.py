@@ -1,7 +1,7 @@
 """Sign-in without typing a token: `rag up` prints a link whose fragment holds a code, and the page exchanges it.
 
-A code is for a server on loopback that takes development tokens. It lives for ten minutes and is taken once. Browsers
-do not send fragments, so no log of a server or proxy holds one.
+A code is for a server on loopback that takes development tokens. It lives for ten minutes and is taken once, whichever
+process takes it. Browsers do not send fragments, so no log of a server or proxy holds one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Unauthenticated
+from agentic_rag.tenancy.ports import SpendCode
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Role
 from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames
 from agentic_rag_server.console.files import PATH
@@ -29,7 +30,6 @@ SUBJECT = "developer"
 _CODE_AUDIENCE = "agentic-rag-console"
 _ALGORITHM = "HS256"
 _MOST_BYTES = 4096
-_MOST_REMEMBERED = 10_000
 
 
 def make_code(secret: str, now: float | None = None) -> str:
@@ -48,7 +48,13 @@ class SignIn:
     """Exchanges codes for development tokens of the strongest role, as whoever has the server's home makes them too."""
 
     def __init__(
-        self, secret: str, names: ClaimNames, issuer: str, audience: str, now: Callable[[], float] = time.time
+        self,
+        secret: str,
+        names: ClaimNames,
+        issuer: str,
+        audience: str,
+        spend: SpendCode,
+        now: Callable[[], float] = time.time,
     ) -> None:
         """With an empty secret there are no codes."""
         self._secret = secret
@@ -56,14 +62,16 @@ class SignIn:
         self._issuer = issuer or LOCAL_ISSUER
         self._audience = audience or LOCAL_AUDIENCE
         self._now = now
-        self._taken: dict[str, float] = {}
+        self._spend = spend
 
     def routes(self) -> list[Route]:
         """Where codes are exchanged."""
         return [Route(f"{PATH}/sign-in", self._serve, methods=["POST"])]
 
-    def exchange(self, code: str) -> str:
-        """A token. Errors: `NotFound` where no codes are, `Unauthenticated` for one that is not valid any more."""
+    async def exchange(self, code: str) -> str:
+        """A token. Errors: `NotFound` where no codes are, `Unauthenticated` for one that is not valid any more,
+        `DependencyUnavailable` where nobody can say whether it was taken.
+        """
         if not self._secret:
             raise NotFound("This server makes no development tokens: paste the token of an API key or of the issuer.")
         spent = Unauthenticated(
@@ -81,10 +89,8 @@ class SignIn:
         except jwt.InvalidTokenError as error:
             raise spent from error
         now, name, end = self._now(), str(claims["jti"]), float(claims["exp"])
-        self._taken = {one: until for one, until in self._taken.items() if until > now}
-        if end <= now or name in self._taken or len(self._taken) >= _MOST_REMEMBERED:
+        if end <= now or not await self._spend(name, end - now):
             raise spent
-        self._taken[name] = end
         return self._token(int(now))
 
     def _token(self, now: int) -> str:
@@ -112,4 +118,6 @@ class SignIn:
             raise InvalidInput('Send {"code": "…"} as JSON.') from error
         if not isinstance(code, str):
             raise InvalidInput('Send {"code": "…"} as JSON.')
-        return Response(orjson.dumps({"token": self.exchange(code)}), media_type="application/json", headers=NOT_STORED)
+        return Response(
+            orjson.dumps({"token": await self.exchange(code)}), media_type="application/json", headers=NOT_STORED
+        )

@@ -13,6 +13,8 @@ from graphql import parse, validate
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.spent_codes import MemorySpentCodes
 from agentic_rag.kernel.errors import NotFound, Unauthenticated
 from agentic_rag.tenancy.token_claims import ClaimNames
 from agentic_rag_server.console import files
@@ -224,16 +226,16 @@ def test_the_sample_is_listed_with_questions_and_each_file_is_had_by_its_name(br
 
 
 def sign_in(now: float = 1_000_000.0, secret: str = SECRET) -> SignIn:
-    return SignIn(secret, ClaimNames(), "", "", now=lambda: now)
+    return SignIn(secret, ClaimNames(), "", "", MemorySpentCodes(SystemClock()).spend, now=lambda: now)
 
 
-def test_a_code_is_taken_once() -> None:
+async def test_a_code_is_taken_once() -> None:
     door = sign_in()
     code = make_code(SECRET, 1_000_000.0)
 
-    assert door.exchange(code).count(".") == 2
+    assert (await door.exchange(code)).count(".") == 2
     with pytest.raises(Unauthenticated, match="rag console"):
-        door.exchange(code)
+        await door.exchange(code)
 
 
 @pytest.mark.parametrize(
@@ -241,22 +243,22 @@ def test_a_code_is_taken_once() -> None:
     [("another secret of thirty-two chars", 1_000_000.0), (SECRET, 1_000_000.0 - CODE_SECONDS)],
     ids=["of another server", "ten minutes old"],
 )
-def test_a_code_of_another_server_or_of_earlier_is_refused(secret: str, made: float) -> None:
+async def test_a_code_of_another_server_or_of_earlier_is_refused(secret: str, made: float) -> None:
     with pytest.raises(Unauthenticated):
-        sign_in().exchange(make_code(secret, made))
+        await sign_in().exchange(make_code(secret, made))
 
 
-def test_a_token_is_no_code_and_a_code_is_no_token() -> None:
+async def test_a_token_is_no_code_and_a_code_is_no_token() -> None:
     door = sign_in()
-    token = door.exchange(make_code(SECRET, 1_000_000.0))
+    token = await door.exchange(make_code(SECRET, 1_000_000.0))
 
     with pytest.raises(Unauthenticated):
-        door.exchange(token)
+        await door.exchange(token)
 
 
-def test_a_server_without_development_tokens_takes_no_code() -> None:
+async def test_a_server_without_development_tokens_takes_no_code() -> None:
     with pytest.raises(NotFound):
-        sign_in(secret="").exchange(make_code(SECRET))
+        await sign_in(secret="").exchange(make_code(SECRET))
 
 
 def test_the_link_holds_its_code_where_no_log_sees_it() -> None:
