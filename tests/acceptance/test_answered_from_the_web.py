@@ -170,6 +170,7 @@ def _told_story(environ: dict[str, str]) -> None:
         run = _answers_from_the_page(terminal, web)
         web.harbour = "Ravnhamn"
         _opens_what_was_read(terminal, run)
+        _tells_beforehand_what_is_spent(terminal, web)
 
 
 def _asked(terminal: RagTerminal, *arguments: str) -> Any:
@@ -220,3 +221,19 @@ def _opens_what_was_read(terminal: RagTerminal, run: str) -> None:
     assert "Otterhamn" not in now["answer"]
     assert (proof["holds"], check["state"], check["standsNow"]) == (True, "VERIFIED", False)
     assert check["citation"]["snippet"] == "The Brannvik tug is served by the harbour of Otterhamn."
+
+
+def _tells_beforehand_what_is_spent(terminal: RagTerminal, web: SmallWeb) -> None:
+    """A dry run decides as the run would, and asks nobody."""
+    asked = "Which harbour serves the Sandvær tug?"
+    web.asked.clear()
+
+    open_yet = _asked(terminal, "gate", "explain", "--question", asked, "-w", "harbours")
+    terminal.rag("budget", "set", "-w", "harbours", "--searches", "0")
+    spent = _asked(terminal, "gate", "explain", "--question", asked, "-w", "harbours")
+    status = _asked(terminal, "gate", "status", "-w", "harbours")
+
+    assert (open_yet["planType"], open_yet["downgrades"]) == ("full_loop", [])
+    assert (spent["planType"], [one["cause"] for one in spent["downgrades"]]) == ("retrieve", ["BUDGET"])
+    assert [one["cause"] for one in status["downgrades"]] == ["BUDGET"]
+    assert web.asked == []

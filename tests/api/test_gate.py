@@ -20,6 +20,7 @@ from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.outside import OutsideReport
 from agentic_rag.answering.question import CacheMode
 from agentic_rag.answering.run import Run
+from agentic_rag.kernel.errors import MissingProviderKey
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.web_access import WebAccess
@@ -85,12 +86,18 @@ class FakeHeads:
         return CorpusHead(7, None, web=allowed, organisation_allows_web=True) if workspace == REF else None
 
 
-def gate(log: FakeLog | None = None, answer: FakeAnswer | None = None) -> ObserveGate:
+def gate(log: FakeLog | None = None, answer: FakeAnswer | None = None, left: float | None = None) -> ObserveGate:
     made = answer or FakeAnswer(judged())
     kept = log or FakeLog()
     outcomes = WatchOutcomes(kept, SetClock(), RecordingTelemetry(), deploy="1", budget_seconds=10.0)
     heads, runs = cast("Any", FakeHeads()), cast("Any", None)
-    return ObserveGate(heads, kept, runs, lambda: cast("Any", made), SHADOW, outcomes)
+
+    async def share_left(workspace: WorkspaceRef) -> float:
+        if left is None:
+            raise MissingProviderKey("No key of the embedding provider.")
+        return left
+
+    return ObserveGate(heads, kept, runs, lambda: cast("Any", made), SHADOW, outcomes, share_left)
 
 
 def stored(*runs: Run) -> list[StoredDecision]:
@@ -158,6 +165,21 @@ async def test_the_state_of_the_gate_names_each_level_that_closes_the_web() -> N
     assert (found["mode"], found["care"]) == ("shadow", 0.75)
     assert found["thresholds"] == [{"name": "full_loop", "value": 0.425}, {"name": "search", "value": 0.075}]
     assert [one["cause"] for one in found["downgrades"]] == ["WORKSPACE", "MODE"]
+
+
+async def test_the_state_of_the_gate_tells_a_spent_envelope_and_not_one_that_nobody_can_tell() -> None:
+    wanted = "query($id: ID!) { gateStatus(workspaceId: $id) { downgrades { cause } } }"
+
+    told = [
+        (await query(Container(gate=gate(left=left)), wanted, {"id": SINCE["id"]}))["data"]["gateStatus"]["downgrades"]
+        for left in (0.0, 0.01, None)
+    ]
+
+    assert [[one["cause"] for one in ones] for ones in told] == [
+        ["WORKSPACE", "BUDGET", "MODE"],
+        ["WORKSPACE", "MODE"],
+        ["WORKSPACE", "MODE"],
+    ]
 
 
 async def test_a_report_is_of_the_decisions_since_then() -> None:

@@ -77,8 +77,8 @@ def answer_question(
     is_dry: bool = False,
 ) -> AnswerQuestion:
     """The use case with its stages, or those of `replaced` in their place; `tools` are the tools that need ports;
-    `finders` are the domains with evidence of their own; without `outside` runs only decide about the web. The caller
-    closes `recorder`.
+    `finders` are the domains with evidence of their own; without `outside`, or with `is_dry`, runs only decide about
+    the web. The caller closes `recorder`.
     """
     switched_on = switch_on(tools)
     stages: dict[Stage, StageStep] = {
@@ -91,7 +91,7 @@ def answer_question(
         Stage.TOOLS: ToolsStage(switched_on, ports.clock),
         Stage.SYNTHESIZE: SynthesizeStage(finders, ports.reader),
         Stage.SELF_CHECK: SelfCheckStage(link_hosts, definitions),
-        Stage.SEARCH: DirectStage(ports.clock, ports.telemetry, outside),
+        Stage.SEARCH: DirectStage(ports.clock, ports.telemetry, outside, is_dry=is_dry),
     }
     llm_clients = None if chat is None else chat.llm_clients
     if chat is not None:

@@ -131,7 +131,7 @@ class AnsweringParts(DocumentParts):
             finders=finders,
             replaced=replaced,
             room=self._room,
-            outside=None if unrecorded else self._outside,
+            outside=self._outside,
             noticed=None if unrecorded else self.noticed,
             is_dry=unrecorded,
         )
@@ -258,9 +258,14 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def gate(self) -> ObserveGate:
         """The use case behind `rag gate`."""
-        rules = self._answer_defaults.gate
         return ObserveGate(
-            self.database, self.gate_log, self.read_runs, lambda: self.unrecorded_answer, rules, self.outcomes
+            self.database,
+            self.gate_log,
+            self.read_runs,
+            lambda: self.unrecorded_answer,
+            self._answer_defaults.gate,
+            self.outcomes,
+            None if self._outside is None else self._outside.share_left,
         )
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import pytest
 from tests.unit.answering.answering_world import World
@@ -12,6 +13,7 @@ from tests.unit.answering.corpus import Corpus
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.assemble import is_cacheable
 from agentic_rag.answering.gate.decide import GateRules
+from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, WeightsTrial
 from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.options import AnswerDefaults
@@ -171,6 +173,40 @@ async def test_a_spent_envelope_lowers_the_plan() -> None:
 
     assert web.asked == []
     assert run.answer.gate.was_lowered_by(DowngradeCause.BUDGET)
+
+
+@pytest.mark.parametrize("left", [0.0, 1.0])
+async def test_a_dry_run_decides_as_the_run_would_and_asks_nobody(left: float) -> None:
+    corpus = small()
+    rest = Rollback("full_loop", DowngradeCause.LATENCY, "slow", datetime(2026, 3, 1, tzinfo=UTC), "1")
+
+    async def rollbacks(workspace: WorkspaceRef) -> tuple[Rollback, ...]:
+        return (rest,)
+
+    decided: list[tuple[str, list[DowngradeCause], float]] = []
+    for is_dry in (False, True):
+        web = Web(lambda: OutsideReport(searches=1), left=left)
+        made = World(corpus, OPEN, outside=Outside(web.look, web.share_left, rollbacks), is_dry=is_dry)
+        corpus.organisation_allows_web, corpus.web = True, WebAccess(allow=True)
+        gate = (await made.ask(QUESTION, options=AnswerOptions(cache=CacheMode.BYPASS))).answer.gate
+        decided.append((gate.plan_type, [one.cause for one in gate.downgrades], gate.score))
+        assert web.asked == []
+
+    budget = [DowngradeCause.BUDGET] if left == 0 else []
+    assert decided[0][:2] == ("retrieve", [*budget, DowngradeCause.LATENCY])
+    assert decided[1] == decided[0]
+
+
+async def test_a_dry_run_that_would_look_outside_does_not() -> None:
+    corpus = small()
+    web = Web(lambda: OutsideReport(searches=1))
+    made = World(corpus, OPEN, outside=Outside(web.look, web.share_left), is_dry=True)
+    corpus.organisation_allows_web, corpus.web = True, WebAccess(allow=True)
+
+    run = await made.ask(QUESTION, options=AnswerOptions(cache=CacheMode.BYPASS))
+
+    assert run.answer.gate.directives.use_search
+    assert (web.asked, run.answer.outside) == ([], None)
 
 
 @pytest.mark.parametrize("is_dry", [False, True])

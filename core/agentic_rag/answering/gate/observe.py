@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -23,7 +23,7 @@ from agentic_rag.answering.question import CacheMode, Question
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.kernel.clock import with_zone
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import no_such_workspace
+from agentic_rag.kernel.errors import MissingProviderKey, no_such_workspace
 from agentic_rag.tenancy.access import only_subject, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
@@ -46,7 +46,7 @@ class GateStatus:
 
 class ObserveGate:
     """Callers see the decisions of the runs that they may see: their own, and admins all. `answer` makes the use case
-    that stores no run.
+    that stores no run; `share_left` tells what is left of the envelope for looking outside, 0 to 1.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class ObserveGate:
         answer: Callable[[], AnswerQuestion],
         rules: GateRules,
         outcomes: WatchOutcomes,
+        share_left: Callable[[WorkspaceRef], Awaitable[float]] | None = None,
     ) -> None:
         self._database = database
         self._log = log
@@ -64,6 +65,7 @@ class ObserveGate:
         self._answer = answer
         self._rules = rules
         self._outcomes = outcomes
+        self._share_left = share_left
 
     async def status(self, principal: Principal, workspace: WorkspaceRef) -> GateStatus:
         """Errors: `NotFound` (workspace), `DependencyUnavailable`."""
@@ -72,7 +74,8 @@ class ObserveGate:
             raise no_such_workspace()
         policy = WebPolicy(head.organisation_allows_web, head.web.allow)
         rollbacks = await self._outcomes.rollbacks(workspace)
-        rules = replace(self._rules, policy=policy, care=head.web.care, rollbacks=rollbacks)
+        left = await self._budget_left(workspace)
+        rules = replace(self._rules, policy=policy, care=head.web.care, rollbacks=rollbacks, budget_left=left)
         weights = weights_for(workspace.workspace_id, rules.trial)
         return GateStatus(
             mode=rules.mode,
@@ -81,6 +84,15 @@ class ObserveGate:
             thresholds=weights.thresholds(rules.care),
             downgrades=lower("full_loop", rules),
         )
+
+    async def _budget_left(self, workspace: WorkspaceRef) -> float:
+        """1 where nothing is spent on the web, or where runs end before: the key of the provider is missing."""
+        if self._share_left is None:
+            return 1.0
+        try:
+            return await self._share_left(workspace)
+        except MissingProviderKey:
+            return 1.0
 
     async def decide(self, principal: Principal, question: Question) -> GateDecision:
         """What the gate decides about a question that is answered by rules for this alone: nothing is stored, and no

@@ -61,13 +61,16 @@ class GateStage:
 
 class DirectStage:
     """Decides about the web from what the run found and answered: its own retrieval is the probe. Then looks outside
-    where the decision says so, once a run.
+    where the decision says so, once a run; with `is_dry` never.
     """
 
-    def __init__(self, clock: Clock, telemetry: Telemetry, outside: Outside | None = None) -> None:
+    def __init__(
+        self, clock: Clock, telemetry: Telemetry, outside: Outside | None = None, *, is_dry: bool = False
+    ) -> None:
         self._clock = clock
         self._telemetry = telemetry
         self._outside = outside
+        self._is_dry = is_dry
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the gate's whole decision; go back to retrieval where pages came."""
@@ -86,7 +89,9 @@ class DirectStage:
         if not decision.directives.use_search:
             why = "; ".join(one.reason for one in decision.downgrades) or "the documents will do"
             return StageResult(state, outcome=f"skipped: {why}")
-        return StageResult(state) if self._outside is None else await self._look(self._outside, state, decision, reads)
+        if self._outside is None or self._is_dry:
+            return StageResult(state)
+        return await self._look(self._outside, state, decision, reads)
 
     async def _rules(self, state: RunState, probe: ProbeSigns) -> GateRules:
         """The run's rules with what is left of the envelope, and the plans at rest. Both are read where nothing else
