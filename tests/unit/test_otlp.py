@@ -169,6 +169,7 @@ def test_a_limit_that_cannot_be_used_loses_no_line_and_no_span(name: str, monkey
     assert [attributes(one) for one in (*collector.spans, *collector.records)] == [{"first": "abcdef"}] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.parametrize("protocol", [one.value for one in OtlpProtocol])
 def test_a_silent_collector_of_all_signals_delays_the_end_by_less_than_five_seconds(protocol: str) -> None:

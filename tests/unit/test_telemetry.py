@@ -429,6 +429,7 @@ class Collector(BaseHTTPRequestHandler):
         """Quiet."""
 
 
+@pytest.mark.slow
 @pytest.mark.network
 def test_spans_go_to_the_collector_without_the_message_of_an_error() -> None:
     Collector.received = []
@@ -459,6 +460,7 @@ def test_spans_go_to_the_collector_without_the_message_of_an_error() -> None:
     assert b"hunter2" not in body
 
 
+@pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.tells("rag_export_failed")
 def test_a_missing_collector_holds_shutdown_up_two_seconds_at_most() -> None:

@@ -40,6 +40,7 @@ def left_in(home: Path, opened: str, seconds: float) -> list[Path]:
     return list(home.rglob("*"))
 
 
+@pytest.mark.slow
 def test_a_model_that_is_opened_leaves_nothing_behind_and_tells_nobody(tmp_path: Path) -> None:
     began = time.monotonic()
     # What it would leave where nobody tells it.

@@ -26,6 +26,7 @@ async def ask(port: int) -> bytes:
         writer.close()
 
 
+@pytest.mark.slow
 @pytest.mark.network
 async def test_an_answer_that_came_while_the_loop_was_busy_is_no_time_out() -> None:
     listening = await asyncio.start_server(echo, "127.0.0.1", 0)

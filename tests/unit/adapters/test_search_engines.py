@@ -167,6 +167,7 @@ async def test_a_status_has_its_error(
     assert (caught.value.code, len(web.requests)) == (code, tries)
 
 
+@pytest.mark.slow
 async def test_what_is_no_json_is_asked_again_and_told(web: Web) -> None:
     web.pages["/search"] = answer(b"<html>")
 

@@ -139,6 +139,7 @@ async def test_a_repository_behind_a_login_is_read_with_its_credential_alone(rep
     assert "s3cret" not in str(missing.value)
 
 
+@pytest.mark.slow
 @pytest.mark.network
 async def test_a_repository_that_is_too_large_to_fetch_is_told(
     repository: GitOrigin, monkeypatch: pytest.MonkeyPatch

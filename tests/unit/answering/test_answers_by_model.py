@@ -258,6 +258,7 @@ async def test_a_reply_of_another_form_counts_for_nothing(desk: Desk, form: str,
         assert_no_model_wrote_it(run)
 
 
+@pytest.mark.slow
 async def test_a_model_that_hangs_leaves_time_for_the_rules(desk: Desk) -> None:
     desk.stub.otherwise = lambda _: Fault(hang=True)
 

@@ -16,6 +16,7 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.query.standalone import turn_of
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
 from agentic_rag.answering.run import CacheOutcome
+from agentic_rag.answering.runs import record
 from agentic_rag.answering.shapes.kind_threshold import kind_name
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
@@ -578,7 +579,8 @@ async def test_without_the_database_there_is_a_typed_error(world: World) -> None
 
 @pytest.mark.tells("rag_runs_delayed")
 @pytest.mark.tells("rag_runs_unrecorded")
-async def test_runs_that_cannot_be_stored_do_not_fail_the_answer(world: World) -> None:
+async def test_runs_that_cannot_be_stored_do_not_fail_the_answer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "FIRST_REST_SECONDS", 0.05)
     world.runs.fails = DependencyUnavailable("gone", dependency="postgres")
     assert (await world.ask("Who founded Corrand Tidal?")).answer.text
     await world.recorder.drain()

@@ -68,7 +68,9 @@ async def asked(stub: ProviderStub, fault: Fault, line: float, **more: Any) -> R
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
-@pytest.mark.parametrize("fault", FAILING.values(), ids=FAILING)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, id=name, marks=[pytest.mark.slow] * fault.hang) for name, fault in FAILING.items()]
+)
 async def test_a_model_that_fails_leaves_what_there_is_without_it_and_says_so(
     stub: ProviderStub, fault: Fault, line: float
 ) -> None:

@@ -13,6 +13,7 @@ from tests.unit.answering.test_threads import FOUNDED, STANDALONE, Desk
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.question import AnswerOptions, Turn
 from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.answering.runs import read
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED
 from agentic_rag.answering.runs.replay import ReplayedConversation, ReplayRun, RunComparison
 from agentic_rag.answering.state_machine import Stage
@@ -114,7 +115,8 @@ async def test_of_turns_that_a_caller_sent_nothing_is_kept_and_the_stand_alone_q
     assert found.after.question == follow_up.answer.debug.standalone_question == STANDALONE
 
 
-async def test_a_deleted_turn_lives_on_in_no_later_run(desk: Replays) -> None:
+async def test_a_deleted_turn_lives_on_in_no_later_run(desk: Replays, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "_FRESH_SECONDS", 0.1)
     founded = await desk.ask(FOUNDED)
     follow_up = await desk.ask(FOLLOW_UP, after=founded.run_id)
     await desk.threads.delete_run(desk.ada, desk.workspace, founded.run_id)

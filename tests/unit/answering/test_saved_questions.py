@@ -15,6 +15,7 @@ from tests.unit.answering.test_explain import World, filled
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs import read
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.saved import manage
 from agentic_rag.answering.saved.manage import ManageSaved
@@ -179,7 +180,8 @@ async def test_a_key_whose_rights_no_valid_key_has_any_more_is_not_asked_for(des
     assert (found.replayed.reason, desk.asked) == (NotCompared.RIGHTS_UNKNOWN, [])
 
 
-async def test_a_run_that_is_gone_is_not_compared_with(desk: Desk) -> None:
+async def test_a_run_that_is_gone_is_not_compared_with(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "_FRESH_SECONDS", 0.1)
     run = await desk.ask(begins_thread=True)
     await desk.save(run)
     async with desk.world.database.transaction(desk.workspace.org_id) as transaction:

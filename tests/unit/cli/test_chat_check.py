@@ -69,6 +69,7 @@ async def test_a_model_without_structured_output_is_found_out(stub: ProviderStub
     assert "structured output" in (found.remedy or "")
 
 
+@pytest.mark.slow
 async def test_a_model_that_never_answers_is_not_waited_for(stub: ProviderStub) -> None:
     stub.script.append(Fault(hang=True))
 

@@ -130,6 +130,7 @@ def test_an_alert_reads_what_the_product_exports_and_has_a_runbook(alert: dict[s
     assert anchor in {head.lower() for head in heads}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="component: promtool")
 @pytest.mark.parametrize("command", [("check", RULES), ("test", TESTS)], ids=lambda one: one[0])
 def test_prometheus_takes_the_rules_and_fires_them_as_their_tests_say(command: tuple[str, Path]) -> None:
@@ -164,6 +165,7 @@ def test_a_test_of_the_rules_fires_every_alert() -> None:
     assert fired == {one["alert"] for one in alerts()}
 
 
+@pytest.mark.slow
 def test_errors_of_the_server_are_those_that_an_operator_mends() -> None:
     [expression] = [one["expr"] for one in alerts() if one["alert"] == "RagErrors"]
     [known] = re.findall(r'code=~"([^"]+)"', expression)

@@ -34,6 +34,7 @@ def shown(sets: list[Supports]) -> tuple[str, float]:
     return row.must, float(row.measured.split()[0])
 
 
+@pytest.mark.slow
 def test_a_set_is_judged_by_weights_that_its_questions_did_not_shape() -> None:
     alike = [told_by(0, name) for name in ("musique", "covidqa", "clapnq")]
     other = [told_by(0, "musique"), told_by(1, "covidqa"), told_by(1, "clapnq")]

@@ -73,6 +73,7 @@ async def test_a_search_that_fails_counts_as_none() -> None:
     assert (report.searches, report.pages) == (0, 0)
 
 
+@pytest.mark.slow
 async def test_a_page_that_no_worker_reads_in_time_is_pending_and_the_report_partial() -> None:
     ground = await CrawledWorkspace().open()
     queue, began = NobodyWorks(), monotonic()
@@ -98,6 +99,7 @@ async def test_an_engine_that_never_answers_ends_with_the_share_of_the_time_for_
     assert ground.web.requests == []
 
 
+@pytest.mark.slow
 async def test_a_page_that_never_comes_leaves_what_came_before_it() -> None:
     ground = await CrawledWorkspace().open()
     fetch = ground.web.fetcher().fetch_if_new
@@ -240,6 +242,7 @@ async def test_what_is_not_looked_for_is_not_refused() -> None:
     assert "rag_web_refused" not in {one.name for one in ground.telemetry.events}
 
 
+@pytest.mark.slow
 @pytest.mark.tells("rag_page_kept", "document_id")
 async def test_a_page_that_a_search_found_says_what_was_searched_for() -> None:
     ground = await CrawledWorkspace().open()
@@ -325,6 +328,7 @@ async def test_where_the_dollars_are_spent_what_costs_none_is_looked_for_all_the
     assert harbour in run.answer.text
 
 
+@pytest.mark.slow
 async def test_a_page_that_came_too_late_answers_the_next_question_and_is_not_asked_for_again() -> None:
     question, harbour, _ = fact(1)
     ground = await fill_workspace()

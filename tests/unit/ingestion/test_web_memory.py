@@ -123,9 +123,8 @@ async def test_pages_of_makers_and_standards_are_read_before_others_that_searche
         return tuple(SearchResult(f"http://{host}/") for host in named[request.query])
 
     hosts = PROFILES[profile].first_hosts
-    report = await look(
-        ground, OutsideRequest(ground.workspace, tuple(named), seconds=2.0, first_hosts=hosts), name_hosts
-    )
+    request = OutsideRequest(ground.workspace, tuple(named), seconds=5.0, first_hosts=hosts)
+    report = await look(ground, request, name_hosts, Worker(ground))
 
     # Six of the eight are read, and the last that an engine named is none of them by itself.
     assert report.pages == 6

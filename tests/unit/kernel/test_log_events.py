@@ -123,6 +123,7 @@ def provoked(source: str) -> Iterator[tuple[str, frozenset[str]]]:
             yield name, frozenset(ids)
 
 
+@pytest.mark.slow
 def test_the_page_names_every_line_with_its_levels() -> None:
     assert {name: levels for name, (levels, _) in events_of_the_page().items()} == named_lines()
 

@@ -49,6 +49,7 @@ def test_where_an_offer_stands_is_told_in_the_text_itself() -> None:
     assert not promotions("We order protective gear. The code ERR404 is told. Please border today.")
 
 
+@pytest.mark.slow
 def test_long_texts_of_words_that_offers_begin_with_are_read_in_time() -> None:
     begun = time.process_time()
     for text in (

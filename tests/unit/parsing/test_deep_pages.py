@@ -15,6 +15,7 @@ SAID = "The pump is blue."
 DEEP = 70_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("opened", "closed"),
     [

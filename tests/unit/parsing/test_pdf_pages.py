@@ -143,6 +143,7 @@ def test_a_table_of_contents_is_in_no_chunk_and_a_list_of_prices_is() -> None:
     assert all(one.kind is not BlockKind.RUNNING for one in prices.blocks)
 
 
+@pytest.mark.slow
 def test_the_second_reader_takes_as_many_elements_as_the_memory_bears() -> None:
     # One more than pypdf takes by itself, at which ordinary tagged filings ended.
     spaced = pdf({4: stream(b"BT /F 12 Tf 40 700 Td [(Rivers) " + b"0 " * 100_000 + b"(flow)] TJ ET")})
