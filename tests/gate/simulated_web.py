@@ -9,12 +9,13 @@ import hashlib
 import ssl
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpcore2
 
 from agentic_rag.adapters.web.fetcher import GuardedFetcher
+from agentic_rag.ingestion.web.read_pages import ROBOTS_POLICY
 from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
 from agentic_rag.web.listings import LISTING_TYPES, MAX_LISTING_BYTES
 from agentic_rag.web.url_policy import HostList
@@ -128,9 +129,7 @@ class SimulatedWeb:
 
     def robots(self) -> GuardedFetcher:
         """The client of robots.txt."""
-        return self.fetcher(
-            FetchPolicy(HostList(("*",)), 500_000, 0.5, media_types=TEXT_TYPES | {"application/octet-stream"})
-        )
+        return self.fetcher(replace(ROBOTS_POLICY, seconds=0.5))
 
     def respond(self, request: bytes) -> bytes | None:
         lines = request.split(b"\r\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial
 
 from agentic_rag.adapters.web.first_use import FetcherAtFirstUse
@@ -11,16 +12,12 @@ from agentic_rag.ingestion.web.crawl import CrawlWeb
 from agentic_rag.ingestion.web.estimate_crawl import EstimateCrawl
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
-from agentic_rag.ingestion.web.read_pages import ReadPages
+from agentic_rag.ingestion.web.read_pages import ROBOTS_POLICY, ReadPages
 from agentic_rag.ingestion.web.renew_pages import RenewPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
 from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
 from agentic_rag.web.listings import LISTING_SECONDS, LISTING_TYPES, MAX_LISTING_BYTES
-from agentic_rag.web.robots import MAX_ROBOTS_BYTES
 from agentic_rag.web.search import SearchFilters
-from agentic_rag.web.url_policy import HostList
-
-ROBOTS_SECONDS = 4.0
 
 
 class WebParts(IngestionParts):
@@ -57,15 +54,7 @@ class WebParts(IngestionParts):
         listings = FetcherAtFirstUse(
             FetchPolicy(filters.hosts, MAX_LISTING_BYTES, LISTING_SECONDS, media_types=types, without=filters.without)
         )
-        # A site's own file, whatever type it is served as; a page in its place is no rule.
-        policy = FetchPolicy(
-            HostList(("*",)),
-            MAX_ROBOTS_BYTES,
-            ROBOTS_SECONDS,
-            media_types=TEXT_TYPES | {"application/octet-stream"},
-            without=filters.without,
-        )
-        robots = FetcherAtFirstUse(policy)
+        robots = FetcherAtFirstUse(replace(ROBOTS_POLICY, without=filters.without))
         return ReadPages(
             pages.fetch_if_new, listings.fetch_if_new, robots.fetch, self.web_envelope, self.clock, filters
         )

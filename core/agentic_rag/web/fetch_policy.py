@@ -20,6 +20,8 @@ MAX_REDIRECTS = 5
 
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
 """Accepted media types."""
+ANY_TYPE = frozenset({"*/*"})
+"""Of responses that are text whatever their servers call them."""
 
 _CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([\w.:-]{1,40})""", re.ASCII | re.IGNORECASE)
 
@@ -37,6 +39,10 @@ class FetchPolicy:
     media_types: frozenset[str] = TEXT_TYPES
     without: HostList = HostList(())
     """Hosts that are never asked, whatever `hosts` says."""
+
+    def takes(self, media_type: str) -> bool:
+        """Whether a response of this type is read; servers need not state one where all are."""
+        return self.media_types == ANY_TYPE or media_type in self.media_types
 
     def allows(self, host: str) -> bool:
         """Whether a host may be asked."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,12 +16,22 @@ AGENT = "agentic-rag"
 """How this product is called in robots.txt."""
 MAX_ROBOTS_BYTES = 500 * 1024
 """RFC 9309 §2.5: what comes after is not read."""
-HEAD_BYTES = 100_000
-"""Of a page: where its meta elements are looked for."""
+MAX_ROBOTS_FILE = 2_000_000
+"""Of a file that is read up to there, with the headers of its response."""
+MAX_META_BYTES = 10_000
+"""Of a meta element, in which its attributes are looked for."""
 
+_AGENTS = frozenset({"robots", AGENT})
 _META = re.compile(rb"<meta\b", re.IGNORECASE)
-_NAME = re.compile(rb"""\bname\s*=\s*["']?\s*(robots|agentic-rag)\b""", re.IGNORECASE)
-_CONTENT = re.compile(rb"""\bcontent\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rb"""([^\s=/>"']+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>"']+))?""")
+_WORD = re.compile(r"[a-z-]+")
+_HIDDEN = re.compile(rb"<!--|<script\b|<style\b", re.IGNORECASE)
+_ENDS = {
+    b"<!--": re.compile(rb"-->"),
+    b"<script": re.compile(rb"</script", re.IGNORECASE),
+    b"<style": re.compile(rb"</style", re.IGNORECASE),
+}
+_MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"), (codecs.BOM_UTF8, "utf-8-sig"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +59,21 @@ CLOSED = RobotsRules(is_closed=True)
 
 
 def parse_robots(body: bytes) -> RobotsRules:
-    """The rules of a robots.txt; what is no rule in it is skipped."""
+    """The rules of a robots.txt; what is no rule in it is skipped. Those behind `MAX_ROBOTS_BYTES` are not read, nor is
+    a line that is cut there.
+    """
     # Read where pages are, not at the start of every process.
     from protego import Protego
 
-    text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")
-    return RobotsRules(Protego.parse(text))
+    whole = len(body) <= MAX_ROBOTS_BYTES
+    read = body if whole else body[: max(body.rfind(one, 0, MAX_ROBOTS_BYTES) for one in (b"\n", b"\r")) + 1]
+    return RobotsRules(Protego.parse(_decode(read)))
+
+
+def _decode(body: bytes) -> str:
+    """By the byte order mark, which is no part of the text; else UTF-8."""
+    encoding = next((name for mark, name in _MARKS if body.startswith(mark)), "utf-8")
+    return body.decode(encoding, "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,35 +103,50 @@ def _header_words(header: str) -> Iterator[str]:
             if colon and agent.strip() != "unavailable_after":
                 for_us = agent.strip() in (AGENT, "*", "robots")
             if for_us:
-                yield (rest if colon else part).strip()
+                yield from (rest if colon else part).split()
 
 
 def _meta_words(body: bytes) -> Iterator[str]:
-    for element in _meta_elements(_without_comments(body[:HEAD_BYTES])):
-        if _NAME.search(element) is None:
-            continue
-        content = _CONTENT.search(element)
-        if content is not None:
-            said = next((one for one in content.groups() if one), b"").decode("latin-1").lower()
-            yield from (word.strip() for word in said.split(","))
+    for element in _meta_elements(_outside_comments(_narrow(body))):
+        named = {name.lower(): _text(value) for name, value in reversed(_ATTRIBUTE.findall(element))}
+        if named.get(b"name", "").strip() in _AGENTS:
+            yield from _WORD.findall(named.get(b"content", ""))
 
 
-def _meta_elements(head: bytes) -> Iterator[bytes]:
-    """In one pass, also over elements that never end: a pattern would look for the end of each."""
+def _narrow(body: bytes) -> bytes:
+    """A page whose letters take two bytes, with letters of one."""
+    return _decode(body).encode("utf-8", "replace") if body.startswith((b"\xff\xfe", b"\xfe\xff")) else body
+
+
+def _text(value: bytes) -> str:
+    return html.unescape(value.strip(b"\"'").decode("utf-8", "replace")).lower()
+
+
+def _meta_elements(page: bytes) -> Iterator[bytes]:
+    """The attributes of each. In one pass, also over elements that never end: a pattern would look for the end of
+    each.
+    """
     at = 0
-    while (found := _META.search(head, at)) is not None:
-        end = head.find(b">", found.end())
+    while (found := _META.search(page, at)) is not None:
+        end = page.find(b">", found.end())
         if end < 0:
             return
         at = end + 1
-        yield head[found.start() : at]
+        yield page[found.end() : min(end, found.end() + MAX_META_BYTES)]
 
 
-def _without_comments(head: bytes) -> bytes:
-    """The same for comments; one that never ends is none."""
+def _outside_comments(page: bytes) -> bytes:
+    """Without comments, scripts and styles, in one pass; one that never ends is none."""
     kept: list[bytes] = []
-    at = 0
-    while (start := head.find(b"<!--", at)) >= 0 and (end := head.find(b"-->", start + 4)) >= 0:
-        kept.append(head[at:start])
-        at = end + 3
-    return b"".join((*kept, head[at:]))
+    at = start = 0
+    endless: set[bytes] = set()
+    while (found := _HIDDEN.search(page, start)) is not None:
+        kind = found[0].lower()
+        end = None if kind in endless else _ENDS[kind].search(page, found.end())
+        if end is None:
+            endless.add(kind)
+            start = found.end()
+            continue
+        kept.append(page[at : found.start()])
+        at = start = end.end()
+    return b"".join((*kept, page[at:]))

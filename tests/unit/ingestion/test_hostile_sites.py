@@ -146,12 +146,46 @@ def test_a_refresh_moves_a_page_where_it_comes_at_once_and_leads_elsewhere(conte
     assert read_links("http://h.example.org/", body).moved_to == moved_to
 
 
-@pytest.mark.parametrize("piece", [b"<!--", b"<!-- ", b"<meta ", b"<meta name=robots content=x "])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        Answer(b"User-agent: *\nDisallow: /\n", media=""),
+        Answer(b"User-agent: *\nDisallow: /\n", media="binary/octet-stream"),
+        Answer(b"\xef\xbb\xbfUser-agent: *\nDisallow: /\n", media="text/plain"),
+        Answer(b"User-agent: *\nDisallow: /\n", media="text/plain", headers=("Content-Encoding: br",)),
+        Answer(b"User-agent: *\nDisallow: /\n\n" + b"#" * 600_000, media="text/plain"),
+        Answer(b"#" * 10_000_000, media="text/plain"),
+    ],
+    ids=["no type", "another type", "byte order mark", "packed as nobody asked", "long", "10 MB"],
+)
+async def test_a_robots_txt_that_is_written_or_sent_oddly_forbids_what_it_says(rules: Answer) -> None:
+    ground, ended = await crawled({"/robots.txt": rules})
+
+    assert ground.web.page_requests == []
+    assert ended == {"/": (PageState.REFUSED, "ROBOTS_REFUSED")}
+
+
+async def test_a_picture_in_the_place_of_a_robots_txt_forbids_nothing() -> None:
+    _, ended = await crawled({"/robots.txt": Answer(b"\x89PNG\r\n\x1a\n\0", media="image/png")})
+
+    assert ended["/"][0] is PageState.KEPT
+
+
+@pytest.mark.parametrize(
+    "piece", [b"<!--", b"<!-- ", b"<meta ", b"<meta name=robots content=x ", b"<script", b"<meta a=\"'>"]
+)
 def test_what_a_page_asks_of_robots_is_read_in_one_pass(piece: bytes) -> None:
     body = (piece * 25_000)[:100_000]
     begun = time.process_time()
 
     assert not read_directives("", body).noindex
+    assert time.process_time() - begun < 0.5
+
+
+def test_an_attribute_with_room_in_it_takes_no_time() -> None:
+    begun = time.process_time()
+
+    assert not read_directives("", b"<meta name=" + b" " * 1_900_000 + b"x>").noindex
     assert time.process_time() - begun < 0.5
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.web.links import PageLink, canonical_url, is_worth_following, read_link_texts, read_links, same_page
-from agentic_rag.web.robots import CLOSED, parse_robots, read_directives
+from agentic_rag.web.robots import CLOSED, MAX_ROBOTS_BYTES, parse_robots, read_directives
 from agentic_rag.web.url_policy import AddressRefused, parse_target
 
 
@@ -75,6 +75,21 @@ def test_rules_of_a_site_hold_for_us_before_those_for_everybody() -> None:
     assert not CLOSED.allows("http://a.org/q")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_hides_no_rule(encoding: str) -> None:
+    assert not parse_robots("User-agent: *\nDisallow: /\n".encode(encoding)).allows("http://a.org/p")
+
+
+def test_rules_are_read_up_to_half_a_megabyte_and_none_in_part() -> None:
+    ours = b"User-agent: agentic-rag\nDisallow: /p\n"
+    line = b"Allow: /p/allowed/by/what/is/cut/here\n"
+    room = MAX_ROBOTS_BYTES - len(ours) - len("Allow: /p")
+
+    assert parse_robots(b"#" * (MAX_ROBOTS_BYTES - len(ours) - 1) + b"\n" + ours).allows("http://a.org/p") is False
+    assert parse_robots(ours + b"#" * (room - 1) + b"\n" + line).allows("http://a.org/p") is False
+    assert parse_robots(ours + b"#" * MAX_ROBOTS_BYTES + b"\nDisallow: /\n").allows("http://a.org/q") is True
+
+
 @pytest.mark.parametrize(
     ("header", "body", "noindex", "nofollow"),
     [
@@ -83,6 +98,15 @@ def test_rules_of_a_site_hold_for_us_before_those_for_everybody() -> None:
         ("", b'<meta name="agentic-rag" content="none">', True, True),
         ("", b'<meta name="googlebot" content="noindex">', False, False),
         ("", b'<!-- <meta name="robots" content="noindex"> -->', False, False),
+        ("", b"<style>" + b" " * 150_000 + b"</style><meta name=robots content=noindex>", True, False),
+        ("", b'<meta name="robots" content="noindex nofollow">', True, True),
+        ("", '\ufeff<meta name="robots" content="noindex">'.encode("utf-16-le"), True, False),
+        ("", b'<meta name="&#114;obots" content="noindex">', True, False),
+        ("", b'<meta name="robots" content="nofollow" content="noindex">', False, True),
+        ("", b'<meta name="robots-note" data-name="robots" content="noindex">', False, False),
+        ("", b"<script>a = '<!--'</script><meta name=robots content=noindex><p>--></p>", True, False),
+        ("", b"<script>write('<meta name=robots content=noindex>')</script>", False, False),
+        ("noindex nofollow", b"", True, True),
         ("googlebot: noindex", b"", False, False),
         ("googlebot: nofollow\nnoindex", b"", True, False),
         ("agentic-rag: noindex, nofollow", b"", True, True),

@@ -143,7 +143,7 @@ class GuardedFetcher:
 
     def _readable_type(self, content_type: str) -> str:
         media_type = content_type.partition(";")[0].strip().lower()
-        if media_type not in self._policy.media_types:
+        if not self._policy.takes(media_type):
             raise ContentUnsupported("Pages of this content type cannot be read.", code="FETCH_TYPE")
         return media_type
 

@@ -13,16 +13,26 @@ from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_errors import StatusRefused
-from agentic_rag.web.fetch_policy import MAX_PAGE_BYTES, FetchedPage, needs_script
+from agentic_rag.web.fetch_policy import ANY_TYPE, MAX_PAGE_BYTES, FetchedPage, FetchPolicy, needs_script
 from agentic_rag.web.listings import looks_like_listing
 from agentic_rag.web.page_paths import WebOrigin
 from agentic_rag.web.ports import FetchIfNew, FetchPage
-from agentic_rag.web.robots import ALLOW_ALL, CLOSED, PageDirectives, RobotsRules, parse_robots, read_directives
+from agentic_rag.web.robots import (
+    ALLOW_ALL,
+    CLOSED,
+    MAX_ROBOTS_FILE,
+    PageDirectives,
+    RobotsRules,
+    parse_robots,
+    read_directives,
+)
 from agentic_rag.web.search import SearchFilters
-from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
+from agentic_rag.web.url_policy import AddressRefused, HostList, Target, parse_target
 
 ROBOTS_SECONDS = 3_600.0
 """How long a robots.txt is known; RFC 9309 allows a day."""
+ROBOTS_POLICY = FetchPolicy(HostList(("*",)), MAX_ROBOTS_FILE, seconds=4.0, media_types=ANY_TYPE)
+"""Of a site's own file, whatever type it is served as; a page in its place holds no rule."""
 MAX_SITES = 4_096
 _WORD = re.compile(r"[^\W_]")
 PROVIDER = "web"
@@ -129,8 +139,8 @@ class ReadPages:
         except StatusRefused as error:
             return ALLOW_ALL if 400 <= error.status < 500 and error.status != 429 else CLOSED
         except ContentRefused as error:
-            # A page in the place of the file is no file; one that is too large is not read.
-            return CLOSED if error.code == "FETCH_TOO_LARGE" else ALLOW_ALL
+            # Something else in the place of the file is no file; one that cannot be read may forbid anything.
+            return ALLOW_ALL if error.code == "FETCH_TYPE" else CLOSED
         except (Retryable, PolicyRefused):
             return CLOSED
 
