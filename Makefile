@@ -69,9 +69,10 @@ SUITES = $(BIN)/python -m pytest tests -n $(WORKERS) --dist worksteal -p no:sche
 # that import the package of OpenAI are in one process, since the import takes half a second.
 FAST = $(BIN)/python -m pytest -m "not slow and not integration" --hypothesis-profile fast -p no:schemathesis -p no:xdist
 FAST_HALF := $(addprefix tests/unit/,adapters answering ingestion language retrieval)
-.PHONY: test test-fast fast-half fast-rest test-thorough suites checks
+# What only computes is done beside what waits for servers, and by one plain process for the reason above.
+.PHONY: test test-fast fast-half fast-rest test-thorough suites units-and-checks units checks
 test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
-	@$(MAKE) --no-print-directory -j 2 suites checks
+	@$(MAKE) --no-print-directory -j 2 suites units-and-checks
 test-fast: install-dev ## Unit tests that start nothing, few examples of every law
 	@$(MAKE) --no-print-directory -k -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) fast-rest fast-half
 fast-half: install-dev
@@ -81,8 +82,12 @@ fast-rest: install-dev
 test-thorough: install-dev system-packages $(VENV)/.frameworks ## All suites with larger sizes and twenty times the examples of every law, for the night
 	@$(SUITES) --hypothesis-profile thorough --timeout 3600
 suites: install-dev system-packages $(VENV)/.frameworks
-	@$(SUITES) -m "not nightly and not alone" --hypothesis-profile ci
+	@$(SUITES) --ignore=tests/unit -m "not nightly and not alone" --hypothesis-profile ci
 	@$(BIN)/python -m pytest tests/chaos -m "alone and not nightly" -n 2 --dist worksteal -p no:schemathesis
+units-and-checks: install-dev
+	@$(MAKE) --no-print-directory -j 1 units checks
+units: install-dev
+	@$(BIN)/python -m pytest tests/unit -m "not nightly and not alone" --hypothesis-profile ci -p no:schemathesis -p no:xdist
 checks: install-dev
 	@$(MAKE) --no-print-directory -j 1 lint types imports bench BENCH_ARGS=--short
 

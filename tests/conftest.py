@@ -75,7 +75,7 @@ def _compiled_once(config: pytest.Config) -> Iterator[None]:
     """In a fresh clone the first worker compiles the tests, and the others wait for its bytecode: to compile them takes
     as long as to import them.
     """
-    if not hasattr(config, "workerinput") or (Path(__file__).parent / "unit" / "__pycache__").exists():
+    if not hasattr(config, "workerinput") or (Path(__file__).parent / "acceptance" / "__pycache__").exists():
         yield
         return
     with Path(__file__).open() as door:

@@ -69,6 +69,7 @@ def page(title: str, text: str, links: Sequence[str] = (), head: str = "") -> An
     return Answer(f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>".encode())
 
 
+@functools.cache
 def prose(seed: int) -> str:
     """Forty words that no other page has in this order."""
     words = [hashlib.blake2b(f"{seed}-{at}".encode(), digest_size=4).hexdigest() for at in range(40)]
