@@ -208,9 +208,8 @@ def _forget() -> None:
 
 def _is_english(value: object) -> bool:
     words = frozenset(_words_in(value))
-    english, others = vocabularies()
-    foreign = words & (_FUNCTION_WORDS | others) - english
-    return len(foreign) <= MOST_FOREIGN * len(words) and bool(words & (english - others))
+    english, foreign = _told_apart()
+    return len(words & foreign) <= MOST_FOREIGN * len(words) and bool(words & english)
 
 
 def _words_in(value: object) -> Iterator[str]:
@@ -238,6 +237,13 @@ def _off(value: object) -> object:
     if isinstance(value, dict):
         return {key: _off(one) for key, one in cast("dict[object, object]", value).items()}
     return value
+
+
+@cache
+def _told_apart() -> tuple[frozenset[str], frozenset[str]]:
+    """The words that are English alone, and those that are of other languages alone."""
+    english, others = vocabularies()
+    return english - others, (_FUNCTION_WORDS | others) - english
 
 
 @cache
