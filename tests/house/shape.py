@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,6 +71,8 @@ PARTICIPLES = frozenset(
     ]
 )
 """Irregular participles; every other word that ends in -ed counts too."""
+
+_BLOCKS = frozenset(["body", "handlers", "orelse", "finalbody", "cases"])
 
 NO_PARTICIPLES = frozenset(["embed", "need", "feed", "seed", "exceed", "speed", "red", "bed"])
 
@@ -146,7 +148,7 @@ def protocols(sources: Iterable[Source]) -> list[str]:
     return [
         f"{source.path}:{node.lineno} {node.name}"
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in _statements(source.tree)
         if isinstance(node, ast.ClassDef) and any(ast.unparse(base).split("[")[0] == "Protocol" for base in node.bases)
     ]
 
@@ -200,13 +202,29 @@ def import_cycles(sources: Iterable[Source]) -> list[list[str]]:
 
 
 def _functions(source: Source) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(source.tree):
+    for node in _statements(source.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
 
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """As `ast.walk`, without expressions: they are nine nodes of ten and hold no statement."""
+    waiting: deque[ast.AST] = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        waiting.extend(_children(node))
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """What stands in the blocks of a statement, a handler or a case, and these themselves."""
+    for name in node._fields:
+        if name in _BLOCKS:
+            yield from getattr(node, name)
+
+
 def _imports(node: ast.AST, known: Mapping[str, Source]) -> Iterator[str]:
-    for child in ast.iter_child_nodes(node):
+    for child in _children(node):
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             continue
         if isinstance(child, ast.ImportFrom) and child.module:
