@@ -54,16 +54,16 @@ class FakeLog:
         subject: str | None,
         most: int,
         *,
-        outside_only: bool = False,
         mode: str | None = None,
+        plan: str | None = None,
+        but_deploy: str | None = None,
     ) -> Sequence[StoredDecision]:
         self.asked.append((workspace, since, subject, most))
-        return [one for one in self.kept if mode in (None, one.mode)][:most]
+        found = [one for one in self.kept if plan in (None, one.plan_type) and one.deploy != but_deploy]
+        return [one for one in found if mode in (None, one.mode)][:most]
 
-    async def feedback_since(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
-    ) -> Sequence[Feedback]:
-        return self.said[:most]
+    async def feedback_on(self, workspace: WorkspaceRef, run_ids: Sequence[UUID]) -> Sequence[Feedback]:
+        return [one for one in self.said if one.run_id in run_ids]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> Sequence[Rollback]:
         return self.rested

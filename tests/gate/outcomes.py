@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
+from uuid import UUID
 
 from agentic_rag.answering.feedback.feedback import Feedback, Rating
 from agentic_rag.answering.gate.rollback import REST, Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
 from agentic_rag.answering.gate.watch_outcomes import FRESH_SECONDS, WatchOutcomes
-from agentic_rag.answering.gate.windows import OUTSIDE_PLANS, RUNS
+from agentic_rag.answering.gate.windows import RUNS
 from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.outside import Outside, OutsideReport, OutsideRequest
@@ -52,16 +53,16 @@ class OutcomeLog:
         subject: str | None,
         most: int,
         *,
-        outside_only: bool = False,
         mode: str | None = None,
+        plan: str | None = None,
+        but_deploy: str | None = None,
     ) -> Sequence[StoredDecision]:
-        found = [one for one in self.kept if not outside_only or one.plan_type in OUTSIDE_PLANS]
+        found = [one for one in self.kept if plan in (None, one.plan_type) and one.deploy != but_deploy]
         return [one for one in found if mode in (None, one.mode)][:most]
 
-    async def feedback_since(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
-    ) -> Sequence[Feedback]:
-        return self.said
+    async def feedback_on(self, workspace: WorkspaceRef, run_ids: Sequence[UUID]) -> Sequence[Feedback]:
+        wanted = set(run_ids)
+        return [one for one in self.said if one.run_id in wanted]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> Sequence[Rollback]:
         return self.rested

@@ -119,11 +119,12 @@ class GateLog(Protocol):
         subject: str | None,
         most: int,
         *,
-        outside_only: bool = False,
         mode: str | None = None,
+        plan: str | None = None,
+        but_deploy: str | None = None,
     ) -> Sequence[StoredDecision]:
         """Decisions taken since then, newest first; only those of one subject's runs when one is named, of one
-        mode, and of runs that were to look outside.
+        mode, of one plan, and of other deploys than `but_deploy`.
         """
         ...
 
@@ -145,12 +146,8 @@ class GateLog(Protocol):
         """What was said of a run in so many words, oldest first; only by one subject when one is named."""
         ...
 
-    async def feedback_since(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
-    ) -> Sequence[Feedback]:
-        """Feedback of every kind on runs that were made since then, newest first; only of one subject's runs when one
-        is named.
-        """
+    async def feedback_on(self, workspace: WorkspaceRef, run_ids: Sequence[UUID]) -> Sequence[Feedback]:
+        """Feedback of every kind on these runs, newest first."""
         ...
 
 

@@ -114,22 +114,22 @@ async def test_nothing_can_be_said_of_a_run_that_is_not_stored(adapter: Backend)
     assert await adapter.gate_log.feedback_of(other, run.run_id, None) == []
 
 
-async def test_what_was_said_since_then_is_told_for_the_runs_of_one_subject_or_all(adapter: Backend) -> None:
-    workspace = await adapter.workspace()
-    mine, theirs = judged(workspace, "ada"), judged(workspace, "bob")
-    await adapter.runs.record([mine, theirs])
+async def test_what_was_said_of_some_runs_is_told_newest_first(adapter: Backend) -> None:
+    workspace, other = await adapter.workspace(), await adapter.workspace()
+    runs = [judged(workspace) for _ in range(3)]
+    await adapter.runs.record(runs)
     said = [
         Feedback(run.run_id, "cleo", run.created_at + timedelta(seconds=after), Rating.GOOD)
-        for run, after in ((mine, 1), (theirs, 2))
+        for after, run in enumerate(runs)
     ]
     for one in said:
         await adapter.gate_log.add_feedback(workspace, one)
-    since = min(mine.created_at, theirs.created_at)
+    ids = [run.run_id for run in runs]
 
-    assert await adapter.gate_log.feedback_since(workspace, since, None, 9) == said[::-1]
-    assert await adapter.gate_log.feedback_since(workspace, since, None, 1) == said[1:]
-    assert await adapter.gate_log.feedback_since(workspace, since, "ada", 9) == said[:1]
-    assert await adapter.gate_log.feedback_since(workspace, since + timedelta(days=1), None, 9) == []
+    assert await adapter.gate_log.feedback_on(workspace, ids[:2]) == said[1::-1]
+    assert await adapter.gate_log.feedback_on(workspace, [*ids, uuid4()]) == said[::-1]
+    assert await adapter.gate_log.feedback_on(workspace, []) == []
+    assert await adapter.gate_log.feedback_on(other, ids) == []
 
 
 async def test_a_run_that_was_stored_before_brings_no_second_decision(adapter: Backend) -> None:
@@ -152,17 +152,32 @@ async def test_an_answer_from_the_cache_was_not_judged_again(adapter: Backend) -
     assert len(await adapter.gate_log.decisions(workspace, run.created_at, None, 9)) == 1
 
 
-async def test_of_runs_that_were_to_look_outside_only_their_own_decisions_come(adapter: Backend) -> None:
+async def test_of_one_plan_only_its_decisions_come_however_many_newer_ones_there_are(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     inside = judged(workspace)
     gate = decide(PLAIN, UNANSWERED, OPEN)
     outside = replace(inside, run_id=uuid4(), answer=replace(inside.answer, gate=gate, outside=LOOKED))
-    await adapter.runs.record([inside, outside])
+    later = replace(judged(workspace), created_at=inside.created_at + timedelta(seconds=1))
+    await adapter.runs.record([inside, outside, later])
 
-    (found,) = await adapter.gate_log.decisions(workspace, inside.created_at, None, 9, outside_only=True)
+    (found,) = await adapter.gate_log.decisions(workspace, inside.created_at, None, 1, plan="full_loop")
 
     assert found == decision_to_store(outside)
     assert (found.plan_type, found.external_calls, found.gained) == ("full_loop", 5, False)
+
+
+async def test_decisions_of_other_deploys_are_told_apart(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    run = judged(workspace)
+    await adapter.runs.record([run])
+    (found,) = await adapter.gate_log.decisions(workspace, run.created_at, None, 9)
+
+    others = [
+        await adapter.gate_log.decisions(workspace, run.created_at, None, 9, but_deploy=deploy)
+        for deploy in (found.deploy, "another")
+    ]
+
+    assert others == [[], [found]]
 
 
 async def test_a_rollback_is_kept_once_while_it_holds(adapter: Backend) -> None:
@@ -200,5 +215,5 @@ async def test_what_callers_do_is_kept_once_of_each_kind_beside_what_they_say(ad
     nowhere = await adapter.gate_log.add_feedback(workspace, replace(opened, run_id=uuid4()))
 
     assert (stored, again, nowhere) == ([True, True, True], False, False)
-    assert await adapter.gate_log.feedback_since(workspace, run.created_at, None, 9) == [repeated, opened, said]
+    assert await adapter.gate_log.feedback_on(workspace, [run.run_id]) == [repeated, opened, said]
     assert await adapter.gate_log.feedback_of(workspace, run.run_id, "ada") == [said]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -10,7 +11,6 @@ from tests.memory_store.session.store import MemoryStore, entered
 from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind
 from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
-from agentic_rag.answering.gate.windows import OUTSIDE_PLANS
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -29,16 +29,17 @@ class MemoryGateLog:
         subject: str | None,
         most: int,
         *,
-        outside_only: bool = False,
         mode: str | None = None,
+        plan: str | None = None,
+        but_deploy: str | None = None,
     ) -> list[StoredDecision]:
-        """Decisions of runs, newest first; only those of one subject or mode when one is named, and of runs that were
-        to look outside.
+        """Decisions of runs, newest first; only those of one subject, mode or plan when one is named, and of other
+        deploys.
         """
         state = entered(self._store.committed, workspace)
         held = [] if state is None else [run for run in state.runs.values() if subject in (None, run.subject)]
         found = [one for one in map(decision_to_store, held) if one is not None and one.decided_at >= since]
-        found = [one for one in found if not outside_only or one.plan_type in OUTSIDE_PLANS]
+        found = [one for one in found if plan in (None, one.plan_type) and one.deploy != but_deploy]
         found = [one for one in found if mode in (None, one.mode)]
         return sorted(found, key=lambda one: (one.decided_at, str(one.run_id)), reverse=True)[:most]
 
@@ -70,16 +71,10 @@ class MemoryGateLog:
         found = [one for one in of if subject in (None, one.subject)]
         return sorted(found, key=lambda one: (one.given_at, one.subject))
 
-    async def feedback_since(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
-    ) -> list[Feedback]:
-        """What was said of runs that were made since then, newest first."""
-        state = entered(self._store.committed, workspace)
-        runs = {} if state is None else state.runs
-        of = [one for one in self._stored(workspace) if runs[one.run_id].created_at >= since]
-        found = [one for one in of if subject in (None, runs[one.run_id].subject)]
-        ordered = sorted(sorted(found, key=lambda one: one.subject), key=lambda one: one.given_at, reverse=True)
-        return ordered[:most]
+    async def feedback_on(self, workspace: WorkspaceRef, run_ids: Sequence[UUID]) -> list[Feedback]:
+        """What was said of these runs, newest first."""
+        found = [one for one in self._stored(workspace) if one.run_id in run_ids]
+        return sorted(sorted(found, key=lambda one: one.subject), key=lambda one: one.given_at, reverse=True)
 
     def _stored(self, workspace: WorkspaceRef) -> list[Feedback]:
         state = entered(self._store.committed, workspace)

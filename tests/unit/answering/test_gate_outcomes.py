@@ -195,6 +195,36 @@ def test_a_plan_at_rest_lowers_what_would_come_to_it(wanted: str, crawls: bool, 
     assert (causes.get(DowngradeCause.SATISFACTION) == "retrieve") is lowered
 
 
+def watching(log: OutcomeLog, deploy: str = "2") -> WatchOutcomes:
+    return WatchOutcomes(cast("Any", log), log, Telemetry(), deploy=deploy, budget_seconds=10.0)
+
+
+async def test_a_plan_that_is_seldom_taken_rests_however_many_runs_took_another_one() -> None:
+    log = OutcomeLog(at=NOW + timedelta(days=3))
+    rare = [ran(number, "full_loop") for number in range(0, 40 * 30, 30)]
+    often = [ran(number) for number in range(40 * 30) if number % 30]
+    log.kept = sorted([*rare, *often], key=lambda one: one.decided_at, reverse=True)
+    log.said = [Feedback(one.run_id, "ada", NOW, Rating.BAD) for one in rare]
+    log.said += [Feedback(one.run_id, "ada", NOW, Rating.GOOD) for one in often[::-1]]
+
+    found = await watching(log).rollbacks(WORKSPACE)
+
+    assert [(one.plan, one.cause) for one in found] == [("full_loop", DowngradeCause.SATISFACTION)]
+
+
+@pytest.mark.parametrize(("before", "rests"), [(9.0, True), (1.0, False)])
+async def test_a_deploy_is_judged_beside_the_one_before_however_many_runs_it_made(before: float, rests: bool) -> None:
+    log = OutcomeLog(at=NOW + timedelta(days=3))
+    earlier = [ran(number, seconds=before, deploy="1") for number in range(RUNS)]
+    log.kept = newest_first(earlier, [ran(number, seconds=9.0) for number in range(RUNS, 3000)])
+
+    watched = watching(log)
+    evaluations, rollbacks = await watched.evaluate(WORKSPACE), await watched.rollbacks(WORKSPACE)
+
+    assert [one.cause for one in rollbacks] == [DowngradeCause.LATENCY] * rests
+    assert [one.deploy for evaluation in evaluations for one in evaluation.deploys] == ["2", "1"]
+
+
 @pytest.mark.tells("rag_gate_rolled_back")
 @pytest.mark.tells("rag_gate_tried_again")
 async def test_a_rollback_is_stored_told_once_and_known_to_the_next_process() -> None:

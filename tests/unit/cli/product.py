@@ -455,12 +455,13 @@ class Product:
         subject: str | None,
         most: int,
         *,
-        outside_only: bool = False,
         mode: str | None = None,
+        plan: str | None = None,
+        but_deploy: str | None = None,
     ) -> list[StoredDecision]:
         """Decisions of the runs, as a `GateLog`."""
         found = [one for one in map(decision_to_store, self.answers.values()) if one is not None]
-        return [one for one in found if mode in (None, one.mode)]
+        return [one for one in found if mode in (None, one.mode) and plan in (None, one.plan_type)]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
         """None, as a `GateLog`."""
@@ -471,11 +472,9 @@ class Product:
         self.said.append(feedback)
         return True
 
-    async def feedback_since(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
-    ) -> list[Feedback]:
+    async def feedback_on(self, workspace: WorkspaceRef, run_ids: Sequence[UUID]) -> list[Feedback]:
         """What was said of the runs, as a `GateLog`."""
-        return self.said
+        return [one for one in self.said if one.run_id in run_ids]
 
     async def _ask(self, principal: Principal, question: Question, watch: Watch | None = None) -> Run:
         self.asked.append(question)

@@ -84,6 +84,12 @@ def begun_rollbacks(evaluated: Sequence[PlanEvaluation], standing: Standing) -> 
     return tuple(one for one in found if one is not None)
 
 
+def find_slow_alone(newest_first: Sequence[StoredDecision], slow_seconds: float) -> str | None:
+    """The deploy of runs of which none of another one is judged, where it is slow; else None."""
+    deploys = _latencies(newest_first, slow_seconds)
+    return deploys[0].deploy if len(deploys) == 1 and deploys[0].is_slow else None
+
+
 def _evaluate(
     plan: str, taken: Sequence[StoredDecision], said: Mapping[UUID, Sequence[Feedback]], standing: Standing
 ) -> PlanEvaluation:

@@ -74,7 +74,7 @@ class ObserveGate:
             raise no_such_workspace()
         policy = WebPolicy(head.organisation_allows_web, head.web.allow)
         rollbacks = await self._outcomes.rollbacks(workspace)
-        left = await self._budget_left(workspace)
+        left = await self._share_of_budget(workspace)
         rules = replace(self._rules, policy=policy, care=head.web.care, rollbacks=rollbacks, budget_left=left)
         weights = weights_for(workspace.workspace_id, rules.trial)
         return GateStatus(
@@ -85,7 +85,7 @@ class ObserveGate:
             downgrades=lower("full_loop", rules),
         )
 
-    async def _budget_left(self, workspace: WorkspaceRef) -> float:
+    async def _share_of_budget(self, workspace: WorkspaceRef) -> float:
         """1 where nothing is spent on the web, or where runs end before: the key of the provider is missing."""
         if self._share_left is None:
             return 1.0
@@ -112,22 +112,21 @@ class ObserveGate:
         `DependencyUnavailable`.
         """
         found, is_complete = await self._decisions(principal, workspace, since, mode)
-        said = await self._log.feedback_since(workspace, *_seen(principal, since), MOST_DECISIONS + 1)
-        return report_decisions(found, said, is_complete=is_complete and len(said) <= MOST_DECISIONS)
+        said = await self._log.feedback_on(workspace, [one.run_id for one in found])
+        return report_decisions(found, said, is_complete=is_complete)
 
     async def evaluation(self, workspace: WorkspaceRef) -> Sequence[PlanEvaluation]:
         """How runs turned out, plan by plan, of the last `HORIZON`. For those who manage the workspace. Errors:
         `DependencyUnavailable`.
         """
-        return await self._outcomes.evaluate(workspace, most=MOST_DECISIONS)
+        return await self._outcomes.evaluate(workspace)
 
     async def cases(self, workspace: WorkspaceRef, since: datetime) -> list[CapturedCase]:
         """Decisions of all callers of which it is known what a search was worth, the newest first. For those who manage
         the workspace. Errors: `DependencyUnavailable`.
         """
-        instant = with_zone(since)
-        found = await self._log.decisions(workspace, instant, None, MOST_DECISIONS)
-        said = await self._log.feedback_since(workspace, instant, None, MOST_DECISIONS)
+        found = await self._log.decisions(workspace, with_zone(since), None, MOST_DECISIONS)
+        said = await self._log.feedback_on(workspace, [one.run_id for one in found])
         return captured_cases(found, said, IN_FORCE.weights.keys())
 
     async def replay(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReplay:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from agentic_rag.answering.feedback.feedback import Feedback
-from agentic_rag.answering.gate.evaluate import PlanEvaluation, Standing, begun_rollbacks, evaluate_plans
+from agentic_rag.answering.gate.evaluate import (
+    IN_A_ROW,
+    MOST_WINDOWS,
+    PlanEvaluation,
+    Standing,
+    begun_rollbacks,
+    evaluate_plans,
+    find_slow_alone,
+)
 from agentic_rag.answering.gate.rollback import Rollback
-from agentic_rag.answering.gate.windows import MOST_RUNS
+from agentic_rag.answering.gate.stored_decision import StoredDecision
+from agentic_rag.answering.gate.windows import MOST_RUNS, OUTSIDE_PLANS
+from agentic_rag.answering.gate_decision import PLAN_TYPES
 from agentic_rag.answering.ports import GateLog
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.telemetry import Telemetry
@@ -20,10 +30,10 @@ FRESH_SECONDS = 30.0
 MOST_WORKSPACES = 1024
 HORIZON = timedelta(days=30)
 """Older outcomes say nothing of today."""
-MOST_JUDGED = 4 * MOST_RUNS
-"""Runs that looked outside, the newest: two windows of each plan."""
-MOST_FEEDBACK = 10_000
-"""Of runs since the oldest of them."""
+MOST_JUDGED = IN_A_ROW * MOST_RUNS
+"""Runs of a plan by which it is put to rest, the newest: so many windows at least."""
+MOST_SHOWN = MOST_WINDOWS * MOST_RUNS
+"""Runs of a plan whose windows are shown."""
 SLOW_SHARE = 0.8
 """Of the time that a run may take: a deploy whose p95 is beyond it is slow. Set by hand."""
 
@@ -44,14 +54,14 @@ class WatchOutcomes:
         now = self._clock.now()
         return tuple(one for one in await self._known.get(workspace) if one.holds(now, self._deploy))
 
-    async def evaluate(self, workspace: WorkspaceRef, *, most: int) -> tuple[PlanEvaluation, ...]:
-        """How the newest runs turned out, those that read documents alone among them. Errors:
+    async def evaluate(self, workspace: WorkspaceRef) -> tuple[PlanEvaluation, ...]:
+        """How the newest runs of each plan turned out, of those that read documents alone too. Errors:
         `DependencyUnavailable`.
         """
-        return (await self._evaluate(workspace, most=most, outside_only=False))[0]
+        return (await self._evaluate(workspace, PLAN_TYPES, MOST_SHOWN))[0]
 
     async def _look(self, workspace: WorkspaceRef, known: tuple[Rollback, ...] | None) -> tuple[Rollback, ...]:
-        evaluated, standing = await self._evaluate(workspace, most=MOST_JUDGED, outside_only=True)
+        evaluated, standing = await self._evaluate(workspace, OUTSIDE_PLANS, MOST_JUDGED)
         begun = begun_rollbacks(evaluated, standing)
         for one in begun:
             await self._log.add_rollback(workspace, one)
@@ -60,17 +70,29 @@ class WatchOutcomes:
         return found
 
     async def _evaluate(
-        self, workspace: WorkspaceRef, *, most: int, outside_only: bool
+        self, workspace: WorkspaceRef, plans: Sequence[str], most: int
     ) -> tuple[tuple[PlanEvaluation, ...], Standing]:
         now = self._clock.now()
         since = now - HORIZON
-        decisions = await self._log.decisions(workspace, since, None, most, outside_only=outside_only)
+        taken = [await self._newest(workspace, since, plan, most) for plan in plans]
+        decisions = sorted((one for of in taken for one in of), key=lambda one: one.decided_at, reverse=True)
         rollbacks = await self._log.rollbacks(workspace, since)
         said: Sequence[Feedback] = ()
         if decisions:
-            said = await self._log.feedback_since(workspace, decisions[-1].decided_at, None, MOST_FEEDBACK)
+            said = await self._log.feedback_on(workspace, [one.run_id for one in decisions])
         standing = Standing(now, self._deploy, self._slow_seconds, rollbacks)
         return evaluate_plans(decisions, said, standing), standing
+
+    async def _newest(self, workspace: WorkspaceRef, since: datetime, plan: str, most: int) -> list[StoredDecision]:
+        """The newest runs with a plan; where one deploy alone made them and is slow, some of those before it too, by
+        which it is judged.
+        """
+        found = list(await self._log.decisions(workspace, since, None, most, plan=plan))
+        if len(found) == most and (deploy := find_slow_alone(found, self._slow_seconds)) is not None:
+            earlier = await self._log.decisions(workspace, since, None, MOST_RUNS, plan=plan, but_deploy=deploy)
+            known = {one.run_id for one in found}
+            found += [one for one in earlier if one.run_id not in known]
+        return found
 
     def _tell(self, workspace: WorkspaceRef, begun: Sequence[Rollback], ended: Sequence[Rollback]) -> None:
         for one in begun:

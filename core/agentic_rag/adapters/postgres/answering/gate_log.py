@@ -41,7 +41,8 @@ SELECT d.*
 FROM rag_gate_decisions d
 JOIN rag_runs r USING (org_id, workspace_id, run_id)
 WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.decided_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
-  AND (NOT $6::boolean OR d.plan_type IN ('search', 'full_loop')) AND ($7::text IS NULL OR d.mode = $7)
+  AND ($6::text IS NULL OR d.mode = $6) AND ($7::text IS NULL OR d.plan_type = $7)
+  AND ($8::text IS NULL OR coalesce(d.deploy, '') <> $8)
 ORDER BY d.decided_at DESC, d.run_id DESC
 LIMIT $5
 """
@@ -75,22 +76,15 @@ WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3 AND ($4::text IS NULL OR
 ORDER BY given_at, subject
 """  # noqa: S608 - a constant list of columns
 
-FEEDBACK_SINCE = f"""
-WITH f AS (
-    SELECT org_id, workspace_id, {_FEEDBACK_COLUMNS}, 'said' AS kind
-    FROM rag_feedback
-    WHERE org_id = $1 AND workspace_id = $2
-    UNION ALL
-    SELECT org_id, workspace_id, run_id, subject, given_at, rating, NULL, NULL, '{{}}'::uuid[], NULL, kind
-    FROM rag_implicit_feedback
-    WHERE org_id = $1 AND workspace_id = $2
-)
-SELECT f.*
-FROM f
-JOIN rag_runs r USING (org_id, workspace_id, run_id)
-WHERE f.org_id = $1 AND f.workspace_id = $2 AND r.created_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
-ORDER BY f.given_at DESC, f.subject, f.run_id, f.kind
-LIMIT $5
+FEEDBACK_ON = f"""
+SELECT {_FEEDBACK_COLUMNS}, 'said' AS kind
+FROM rag_feedback
+WHERE org_id = $1 AND workspace_id = $2 AND run_id = ANY ($3::uuid[])
+UNION ALL
+SELECT run_id, subject, given_at, rating, NULL, NULL, '{{}}'::uuid[], NULL, kind
+FROM rag_implicit_feedback
+WHERE org_id = $1 AND workspace_id = $2 AND run_id = ANY ($3::uuid[])
+ORDER BY given_at DESC, subject, run_id, kind
 """  # noqa: S608 - a constant list of columns
 
 ROLLBACKS = """
@@ -131,11 +125,13 @@ class PostgresGateLog:
         subject: str | None,
         most: int,
         *,
-        outside_only: bool = False,
         mode: str | None = None,
+        plan: str | None = None,
+        but_deploy: str | None = None,
     ) -> list[StoredDecision]:
+        wanted = since, subject, most, mode, plan, but_deploy
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(DECISIONS, *workspace.key, since, subject, most, outside_only, mode)
+            rows = await connection.fetch(DECISIONS, *workspace.key, *wanted)
         return [_decision(row) for row in rows]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
@@ -175,11 +171,9 @@ class PostgresGateLog:
             rows = await connection.fetch(FEEDBACK_OF, *workspace.key, run_id, subject)
         return [_feedback(row) for row in rows]
 
-    async def feedback_since(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
-    ) -> list[Feedback]:
+    async def feedback_on(self, workspace: WorkspaceRef, run_ids: Sequence[UUID]) -> list[Feedback]:
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(FEEDBACK_SINCE, *workspace.key, since, subject, most)
+            rows = await connection.fetch(FEEDBACK_ON, *workspace.key, list(run_ids))
         return [_feedback(row) for row in rows]
 
 
