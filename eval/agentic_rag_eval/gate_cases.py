@@ -6,13 +6,18 @@ import enum
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated
+
+import msgspec
 
 from agentic_rag.answering.gate.decide import plan_for, sum_up, weigh
 from agentic_rag.answering.gate.weights import GateWeights
+from agentic_rag.kernel.clock import with_zone
 from agentic_rag.kernel.errors import InvalidInput
 
 
@@ -154,12 +159,12 @@ def save_cases(path: Path, cases: Iterable[GateCase]) -> None:
     beside.replace(path)
 
 
-def load_cases(path: Path) -> list[GateCase]:
-    """Read them. Errors: `InvalidInput` code DATASET_MISSING, or DATASET_INVALID naming the line."""
-    if not path.is_file():
-        raise InvalidInput(f"There are no cases at {path}.", code="DATASET_MISSING")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [_case(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+def load_cases(*paths: Path) -> list[GateCase]:
+    """Read them. Of a case that stands twice, in one file or in two, the last one counts: what is known of a run grows.
+    Errors: `InvalidInput` code DATASET_MISSING, or DATASET_INVALID naming the line.
+    """
+    found = [one for path in paths for one in _read(path)]
+    return [*{(one.set_name, one.case_id): one for one in found}.values()]
 
 
 def digest_of(cases: Iterable[GateCase]) -> str:
@@ -180,20 +185,34 @@ def _line(case: GateCase) -> str:
     return json.dumps(told, ensure_ascii=False, sort_keys=True)
 
 
-def _case(line: str, where: str) -> GateCase:
+class _Row(msgspec.Struct):
+    """A line of a file of cases."""
+
+    set: str
+    id: str
+    kind: CaseKind
+    signals: dict[str, Annotated[float, msgspec.Meta(ge=0, le=1)]]
+    answered: bool
+    answered_outside: bool
+    at: str | None = None
+
+
+def _read(path: Path) -> Iterator[GateCase]:
+    if not path.is_file():
+        raise InvalidInput(f"There are no cases at {path}.", code="DATASET_MISSING")
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        if line.strip():
+            yield _case(line, f"{path}:{number}")
+
+
+def _case(line: bytes, where: str) -> GateCase:
     try:
-        row = json.loads(line)
-        signals = {str(name): float(value) for name, value in row["signals"].items()}
-        return GateCase(
-            str(row["set"]),
-            str(row["id"]),
-            CaseKind(row["kind"]),
-            signals,
-            bool(row["answered"]),
-            bool(row["answered_outside"]),
-            row.get("at"),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        row = msgspec.json.decode(line, type=_Row)
+        if row.answered and not row.answered_outside:
+            raise ValueError("what the documents answer is answered with a search too")
+        at = None if row.at is None else with_zone(datetime.fromisoformat(row.at)).astimezone(UTC).isoformat()
+    except (ValueError, OverflowError) as problem:
         raise InvalidInput(
             f"{where}: expected set, id, kind, signals, answered, answered_outside ({problem}).", code="DATASET_INVALID"
         ) from problem
+    return GateCase(row.set, row.id, row.kind, row.signals, row.answered, row.answered_outside, at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,13 +96,50 @@ def test_a_digest_hangs_on_the_cases_and_not_on_their_order() -> None:
     assert digest_of([INSIDE]) != digest_of([replace(INSIDE, answered=False)])
 
 
-@pytest.mark.parametrize("line", ["{", '{"set": "a"}', '{"set": "a", "id": "1", "kind": "other", "signals": {}}', "[]"])
-def test_a_line_that_is_no_case_is_named(tmp_path: Path, line: str) -> None:
+GIVEN = {
+    "set": "a", "id": "1", "kind": "inside", "signals": {"coverage": 0.5}, "answered": False, "answered_outside": True,
+    "at": "2026-11-01T00:30:00+14:00",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{", b'{"set": "a"}', b"[]", b"[" * 100_000, b"\xff\xfe", json.dumps(GIVEN).encode("utf-16"),
+        *[json.dumps(GIVEN | wrong).encode() for wrong in (
+            {"kind": "other"}, {"signals": {"coverage": float("nan")}}, {"signals": {"coverage": 1.5}}, {"signals": []},
+            {"signals": {"coverage": -1e-9}}, {"answered": "false"}, {"answered": 1}, {"answered_outside": None},
+            {"answered": True, "answered_outside": False}, {"at": 5}, {"at": "soon"}, {"at": "0001-01-01T00:00+14:00"},
+        )],
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_case_is_named(tmp_path: Path, line: bytes) -> None:
     file = tmp_path / "cases.jsonl"
-    file.write_text(f"\n{line}\n")
+    file.write_bytes(b"\n" + line + b"\n")
 
     with pytest.raises(InvalidInput, match=r"cases\.jsonl:2"):
         load_cases(file)
+
+
+def test_instants_are_of_one_zone_so_that_the_newest_are_the_newest(tmp_path: Path) -> None:
+    file = tmp_path / "cases.jsonl"
+    given = [GIVEN | {"id": at, "at": at} for at in ("2026-11-01T00:30:00+14:00", "2026-10-31", "2026-10-31T10:00")]
+    file.write_text("\n".join(map(json.dumps, given)))
+
+    found = load_cases(file)
+
+    assert [one.at for one in found] == [f"2026-10-31T{hour}:00+00:00" for hour in ("10:30", "00:00", "10:00")]
+
+
+def test_of_a_case_that_stands_twice_the_last_one_counts(tmp_path: Path) -> None:
+    """Two captures of overlapping times: what is held out would have been learned from."""
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    save_cases(first, [INSIDE, MISSING])
+    save_cases(second, [replace(MISSING, answered=True), STALE])
+
+    found = load_cases(first, second)
+
+    assert found == [INSIDE, replace(MISSING, answered=True), STALE]
 
 
 def test_cases_that_are_not_there_are_told(tmp_path: Path) -> None:

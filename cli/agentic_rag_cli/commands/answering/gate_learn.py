@@ -29,7 +29,7 @@ def learn(
     from agentic_rag_eval.gate_model import load_left_out, metrics_json, write_model
 
     left_out = load_left_out(out, IN_FORCE.version)
-    found = learn_gate([case for path in cases for case in load_cases(path)], IN_FORCE, left_out)
+    found = learn_gate(load_cases(*cases), IN_FORCE, left_out)
     folder = write_model(out, found)
     shown: dict[str, Any] = {**metrics_json(found), "folder": str(folder)}
     score = found.learned.score
