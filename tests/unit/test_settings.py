@@ -361,13 +361,20 @@ def test_a_way_in_that_would_be_too_easy_is_a_problem(given: dict[str, str], pro
     [
         ("shadow", "shadow", None),
         ("on, gate-heuristic-3=0.25", "on", WeightsTrial("gate-heuristic-3", 0.25)),
+        ("on,gate-learned-0123abcd=1", "on", WeightsTrial("gate-learned-0123abcd", 1.0)),
     ],
 )
 def test_the_mode_of_the_gate_may_try_other_weights(given: str, mode: str, trial: WeightsTrial | None) -> None:
     assert load(AGENTIC_RAG_GATE_MODE=given).answering.gate == (mode, trial)
 
 
-@pytest.mark.parametrize("given", ["maybe", "on,gate-unknown=0.2", "on,gate-heuristic-3", "on,gate-heuristic-3=1.5"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "maybe", "on,gate-unknown=0.2", "on,gate-heuristic-3", "on,gate-heuristic-3=1.5",
+        "on,gate-learned-../x=0.2", "on,gate-learned-0123abcd/=0.2",
+    ],
+)  # fmt: skip
 def test_a_trial_that_cannot_be_is_refused(given: str) -> None:
     with pytest.raises(SettingsInvalid, match="AGENTIC_RAG_GATE_MODE"):
         load(AGENTIC_RAG_GATE_MODE=given)

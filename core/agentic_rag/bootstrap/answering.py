@@ -24,6 +24,7 @@ from agentic_rag.answering.feedback.notice import NoticeFeedback
 from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.gate.observe import ObserveGate
 from agentic_rag.answering.gate.watch_outcomes import WatchOutcomes
+from agentic_rag.answering.gate.weights import with_own_weights
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.answering.options import AnswerDefaults
@@ -201,7 +202,7 @@ class AnsweringParts(DocumentParts):
             wished_reranker=None if self._reader_reranker is None else self._reader_reranker.name,
             gate=GateRules(
                 mode=mode,
-                trial=trial,
+                trial=None if trial is None else with_own_weights(trial, self.settings.stores.state_home / "gate"),
                 can_search=settings.engine is not None,
                 can_crawl=settings.engine is not None,
             ),

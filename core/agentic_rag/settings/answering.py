@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
-from agentic_rag.answering.gate.weights import KNOWN, WeightsTrial
+from agentic_rag.answering.gate.weights import KNOWN, LEARNED_VERSION, WeightsTrial
 from agentic_rag.settings.variable import Env
 from agentic_rag.web.engine_address import EngineAddress, parse_engine
 from agentic_rag.web.url_policy import parse_host_list
@@ -22,8 +22,8 @@ def parse_gate_mode(text: str) -> tuple[str, WeightsTrial | None]:
     if not has_trial:
         return mode, None
     version, _, share = trial.partition("=")
-    if version.strip() not in KNOWN:
-        raise ValueError(f"expected a version of the weights: {', '.join(KNOWN)}")
+    if version.strip() not in KNOWN and LEARNED_VERSION.fullmatch(version.strip()) is None:
+        raise ValueError(f"expected a version of the weights: {', '.join(KNOWN)}, or one that `rag gate learn` wrote")
     try:
         tried = WeightsTrial(version.strip(), float(share))
     except ValueError as error:
@@ -60,7 +60,8 @@ class AnsweringConfig:
     gate_mode: Annotated[str, Env("AGENTIC_RAG_GATE_MODE", check=parse_gate_mode)] = "on"
     """Whether a run is judged after its answer: `off` judges none; `shadow` judges and stores what it would do, and
     does no more than reading the documents; `on` follows the decision. With `on,gate-heuristic-3=0.2` the weights
-    of that version judge the runs of a fifth of the workspaces.
+    of that version judge the runs of a fifth of the workspaces; learned ones of your own lie in `gate/` of
+    AGENTIC_RAG_HOME.
     """
     search: Annotated[str, Env("AGENTIC_RAG_SEARCH", is_url=True, check=parse_engine)] = field(default="", repr=False)
     """The search engine that runs may ask where organisation and workspace allow the web: `searxng://HOST:PORT`

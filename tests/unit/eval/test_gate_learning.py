@@ -8,11 +8,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from uuid import UUID
 
 import pytest
 
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, LEARNED_WEIGHTS, GateWeights
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.answering.gate.weights import (
+    HEURISTIC_WEIGHTS,
+    IN_FORCE,
+    LEARNED_WEIGHTS,
+    GateWeights,
+    WeightsTrial,
+    weights_for,
+    with_own_weights,
+)
+from agentic_rag.kernel.errors import InvalidInput, Misconfigured
 from agentic_rag_eval.gate_cases import CaseKind, GateCase, GateScore, judge_gate, searches_by
 from agentic_rag_eval.gate_learning import (
     LEARNED,
@@ -113,7 +122,7 @@ def test_every_set_is_judged_by_weights_that_never_saw_its_family() -> None:
 
 def test_weights_in_force_are_judged_by_what_they_were_without_the_set() -> None:
     knows_nothing = replace(HEURISTIC_WEIGHTS, weights={**HEURISTIC_WEIGHTS.weights, "base": -9.0})
-    left_out = dict.fromkeys(("a", "b", "c"), knows_nothing)
+    left_out: dict[str, GateWeights] = dict.fromkeys(("a", "b", "c"), knows_nothing)
 
     plain, fair = learn_gate(cases(), HEURISTIC_WEIGHTS), learn_gate(cases(), HEURISTIC_WEIGHTS, left_out)
 
@@ -194,6 +203,50 @@ def test_a_version_is_a_folder_with_model_metrics_and_plot(tmp_path: Path) -> No
     assert (folder / "reliability.svg").read_text().count("<circle") == len(found.learned.bins) + len(
         found.in_force.bins
     )
+
+
+def test_what_was_learned_and_promoted_can_be_tried_on_a_share_of_the_workspaces(tmp_path: Path) -> None:
+    found = learn_gate(cases(), HEURISTIC_WEIGHTS)
+    assert found.promotion.is_promoted
+    write_model(tmp_path, found)
+
+    trial = with_own_weights(WeightsTrial(found.weights.version, 1.0), tmp_path)
+
+    assert weights_for(UUID(int=1), trial) == found.weights
+    assert weights_for(UUID(int=1), replace(trial, share=0.0)) == IN_FORCE
+    assert with_own_weights(WeightsTrial(LEARNED_WEIGHTS.version, 0.2), tmp_path).weights is None
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "said"),
+    [
+        ("metrics.json", '"promoted": true', '"promoted": false', "F1"),
+        ("model.json", '"version": "gate-learned-', '"version": "gate-learned-0', "they are of"),
+        ("model.json", '"coverage"', '"covering"', "other signals"),
+        ("model.json", '"search": 0.2', '"search": 9', "at most"),
+        ("model.json", '"search": 0.2', '"search": NaN', "malformed"),
+        ("model.json", "{", "", "Expected `object`"),
+        ("model.json", '"policy"', '"politics"', "policy"),
+    ],
+)
+def test_weights_that_were_refused_or_cannot_be_read_are_not_tried(
+    tmp_path: Path, file: str, before: str, after: str, said: str
+) -> None:
+    found = learn_gate(cases(), HEURISTIC_WEIGHTS)
+    path = write_model(tmp_path, found) / file
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+
+    with pytest.raises(Misconfigured, match=said) as refused:
+        with_own_weights(WeightsTrial(found.weights.version, 0.2), tmp_path)
+
+    assert refused.value.code == "GATE_WEIGHTS_INVALID"
+
+
+def test_weights_that_are_not_there_are_told_with_their_place(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="gate-learned-01234567"):
+        with_own_weights(WeightsTrial("gate-learned-01234567", 0.2), tmp_path)
 
 
 @pytest.mark.parametrize(

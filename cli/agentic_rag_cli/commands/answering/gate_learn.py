@@ -37,5 +37,7 @@ def learn(
         f"{found.weights.version}, {found.cases} cases, held out by {found.split}: {found.promotion.reason}.",
         f"Of always searching: {100 * score.answered:.1f} % of its answers, {100 * score.calls:.1f} % of its calls.",
         f"Written to {folder}.",
+        *[f"To try it: copy it to gate/ of AGENTIC_RAG_HOME, AGENTIC_RAG_GATE_MODE=on,{found.weights.version}=0.2."]
+        * found.promotion.is_promoted,
     )
     terminal.show(shown, "\n".join(lines), as_json=as_json)

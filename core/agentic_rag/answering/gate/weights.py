@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from pathlib import Path
 from types import MappingProxyType
 from uuid import UUID
+
+import msgspec
+
+from agentic_rag.kernel.errors import Misconfigured
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +113,10 @@ class WeightsTrial:
     """Other weights than those in force, by which the runs of a share of the workspaces are judged."""
 
     version: str
-    """A key of `KNOWN`."""
     share: float
     """0 to 1."""
+    weights: GateWeights | None = None
+    """None: those of `KNOWN`."""
 
 
 def weights_for(workspace_id: UUID, trial: WeightsTrial | None) -> GateWeights:
@@ -118,4 +125,46 @@ def weights_for(workspace_id: UUID, trial: WeightsTrial | None) -> GateWeights:
         return IN_FORCE
     drawn = sha256(f"{trial.version} {workspace_id}".encode()).digest()[:8]
     is_drawn = int.from_bytes(drawn, "big") < trial.share * 2**64
-    return KNOWN[trial.version] if is_drawn else IN_FORCE
+    if not is_drawn:
+        return IN_FORCE
+    return KNOWN[trial.version] if trial.weights is None else trial.weights
+
+
+LEARNED_VERSION = re.compile(r"gate-learned-[0-9a-f]{8}")
+"""How `rag gate learn` names what it learned."""
+
+
+class _Model(msgspec.Struct):
+    weights: GateWeights
+
+
+class _Metrics(msgspec.Struct):
+    version: str
+    promoted: bool
+    reason: str
+
+
+def with_own_weights(trial: WeightsTrial, folder: Path) -> WeightsTrial:
+    """The trial with weights that the product does not know: of `folder`/VERSION, as `rag gate learn` writes it.
+
+    Errors: `Misconfigured` code GATE_WEIGHTS_INVALID, also for weights that were refused.
+    """
+    if trial.version in KNOWN:
+        return trial
+    place = folder / trial.version
+    try:
+        weights = msgspec.json.decode((place / "model.json").read_bytes(), type=_Model).weights
+        metrics = msgspec.json.decode((place / "metrics.json").read_bytes(), type=_Metrics)
+    except (OSError, ValueError, KeyError) as error:
+        raise _invalid(place, str(error)) from error
+    if not weights.version == metrics.version == trial.version:
+        raise _invalid(place, f"they are of {weights.version}")
+    if not metrics.promoted:
+        raise _invalid(place, metrics.reason)
+    if weights.weights.keys() != IN_FORCE.weights.keys():
+        raise _invalid(place, "they are of other signals")
+    return replace(trial, weights=replace(weights, weights=MappingProxyType(dict(weights.weights))))
+
+
+def _invalid(place: Path, why: str) -> Misconfigured:
+    return Misconfigured(f"The weights of {place} cannot be tried: {why}.", code="GATE_WEIGHTS_INVALID")
