@@ -15,9 +15,8 @@ from typing import Any
 import httpcore2
 
 from agentic_rag.adapters.web.fetcher import GuardedFetcher
-from agentic_rag.ingestion.web.read_pages import ROBOTS_POLICY
-from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
-from agentic_rag.web.listings import LISTING_TYPES, MAX_LISTING_BYTES
+from agentic_rag.ingestion.web.read_pages import LISTING_POLICY, ROBOTS_POLICY
+from agentic_rag.web.fetch_policy import FetchPolicy
 from agentic_rag.web.url_policy import HostList
 
 _tls = functools.cache(ssl.create_default_context)
@@ -125,8 +124,7 @@ class SimulatedWeb:
 
     def listings(self) -> GuardedFetcher:
         """The client of sitemaps and feeds."""
-        policy = FetchPolicy(HostList(("*",)), MAX_LISTING_BYTES, 1.0, media_types=TEXT_TYPES | LISTING_TYPES)
-        return self.fetcher(policy)
+        return self.fetcher(replace(LISTING_POLICY, seconds=1.0))
 
     def robots(self) -> GuardedFetcher:
         """The client of robots.txt."""

@@ -12,11 +12,10 @@ from agentic_rag.ingestion.web.crawl import CrawlWeb
 from agentic_rag.ingestion.web.estimate_crawl import EstimateCrawl
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
-from agentic_rag.ingestion.web.read_pages import ROBOTS_POLICY, ReadPages
+from agentic_rag.ingestion.web.read_pages import LISTING_POLICY, ROBOTS_POLICY, ReadPages
 from agentic_rag.ingestion.web.renew_pages import RenewPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
-from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
-from agentic_rag.web.listings import LISTING_SECONDS, LISTING_TYPES, MAX_LISTING_BYTES
+from agentic_rag.web.fetch_policy import FetchPolicy
 from agentic_rag.web.search import SearchFilters
 
 
@@ -50,10 +49,7 @@ class WebParts(IngestionParts):
         """Fetches pages through the guarded client."""
         filters = self._page_filters
         pages = FetcherAtFirstUse(FetchPolicy(filters.hosts, without=filters.without))
-        types = TEXT_TYPES | LISTING_TYPES
-        listings = FetcherAtFirstUse(
-            FetchPolicy(filters.hosts, MAX_LISTING_BYTES, LISTING_SECONDS, media_types=types, without=filters.without)
-        )
+        listings = FetcherAtFirstUse(replace(LISTING_POLICY, hosts=filters.hosts, without=filters.without))
         robots = FetcherAtFirstUse(replace(ROBOTS_POLICY, without=filters.without))
         return ReadPages(
             pages.fetch_if_new, listings.fetch_if_new, robots.fetch, self.web_envelope, self.clock, filters

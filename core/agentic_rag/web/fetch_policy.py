@@ -39,6 +39,8 @@ class FetchPolicy:
     media_types: frozenset[str] = TEXT_TYPES
     without: HostList = HostList(())
     """Hosts that are never asked, whatever `hosts` says."""
+    unpacks: bool = False
+    """A file that is packed by gzip is read as what is in it."""
 
     def takes(self, media_type: str) -> bool:
         """Whether a response of this type is read; servers need not state one where all are."""
@@ -87,6 +89,11 @@ _BINARY_STARTS = (
     b"BZh",
     b"\xfd7zXZ",
 )
+
+
+def is_gzip(body: bytes) -> bool:
+    """Whether a file is packed by gzip."""
+    return body.startswith(b"\x1f\x8b")
 
 
 def looks_like_text(body: bytes) -> bool:

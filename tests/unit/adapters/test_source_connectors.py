@@ -1,6 +1,7 @@
 """What a connector refuses: one coded error each, before anything is changed."""
 
 import asyncio
+import gzip
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.contract.ingestion.source_world import GitOrigin, S3Origin, SitemapOrigin, s3_origin, sitemap_origin
 from tests.git_server import serving_git
+from tests.web_world import answer
 
 from agentic_rag.adapters.sources import git as git_source
 from agentic_rag.adapters.sources.git import open_git
@@ -229,12 +231,23 @@ async def site(tmp_path: Path) -> AsyncIterator[SitemapOrigin]:
 
 
 async def listed(site: SitemapOrigin, entries: str, root: str = "urlset") -> Changes | None:
-    from tests.web_world import answer
 
     body = f"<{root} xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</{root}>".encode()
     site.web.pages["/sitemap.xml"] = answer(body, media="application/xml")
     async with site.open() as source:
         return await source.changes(NOTHING, None)
+
+
+@pytest.mark.slow
+@pytest.mark.network
+async def test_a_packed_sitemap_is_read_as_what_is_in_it(site: SitemapOrigin) -> None:
+    body = gzip.compress(b"<urlset><url><loc>http://public.test/ok</loc></url></urlset>")
+    site.web.pages["/sitemap.xml"] = answer(body, media="application/x-gzip")
+    async with site.open() as source:
+        found = await source.changes(NOTHING, None)
+
+    assert found is not None
+    assert [one.url for one in found.upserted] == ["http://public.test/ok"]
 
 
 @pytest.mark.slow

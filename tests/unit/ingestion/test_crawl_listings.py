@@ -50,8 +50,16 @@ async def ends(at: CrawledWorkspace, request: CrawlRequest) -> dict[str, tuple[P
             "</channel></rss>".encode(),
             media="text/plain",
         ),
+        Answer(gzip.compress(sitemap([f"http://{HOST}/0", "/1"])), media="application/x-gzip"),
+        Answer(gzip.compress(f"http://{HOST}/0\nhttp://{HOST}/1\n".encode()), media="application/octet-stream"),
+        Answer(
+            gzip.compress(gzip.compress(sitemap([f"http://{HOST}/0", f"http://{HOST}/1"]))),
+            media=XML,
+            headers=("Content-Encoding: gzip",),
+        ),
+        Answer(f"http://{HOST}/0\nhttp://{HOST}/1\n".encode(), media="text/plain"),
     ],
-    ids=["sitemap", "feed"],
+    ids=["sitemap", "feed", "packed", "packed lines", "packed twice", "lines"],
 )
 async def test_a_listing_is_read_and_its_pages_are_kept(listing: Answer) -> None:
     at = await ground({"/sitemap.xml": listing})
@@ -101,10 +109,25 @@ async def test_a_listing_gives_no_more_pages_than_the_crawl_may_fetch() -> None:
             Answer(gzip.compress(b"<urlset>" + b" " * 20_000_000), media=XML, headers=("Content-Encoding: gzip",)),
             "FETCH_TOO_LARGE",
         ),
-        (Answer(gzip.compress(sitemap([f"http://{HOST}/0"])), media="application/gzip"), "FETCH_TYPE"),
+        (Answer(gzip.compress(b"<urlset>" + b" " * 20_000_000), media="application/gzip"), "FETCH_TOO_LARGE"),
+        (Answer(gzip.compress(sitemap([f"http://{HOST}/0"]))[:-9], media="application/gzip"), "FETCH_FAILED"),
+        (Answer(gzip.compress(b"<html><p>A page.</p>"), media="application/gzip"), "FETCH_TYPE"),
+        (Answer(b"A file of words.", media="application/octet-stream"), "FETCH_TYPE"),
         (Answer(b"<html>" + b"a " * 1_500_000), "FETCH_TOO_LARGE"),
     ],
-    ids=["100,000", "entities", "other XML", "private", "elsewhere", "bomb", "packed file", "a page as large"],
+    ids=[
+        "100,000",
+        "entities",
+        "other XML",
+        "private",
+        "elsewhere",
+        "bomb",
+        "packed bomb",
+        "cut off",
+        "packed page",
+        "a file",
+        "a page as large",
+    ],
 )
 async def test_a_hostile_listing_ends_under_its_own_name_and_asks_nobody_else(answer: Answer, code: str) -> None:
     at = await ground({"/sitemap.xml": answer})

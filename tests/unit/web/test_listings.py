@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from agentic_rag.web.listings import (
@@ -28,6 +30,24 @@ INDEX = b"<sitemapindex><sitemap><loc>http://a.example/inner.xml</loc></sitemap>
 IN_UTF_16 = SITEMAP.decode().replace('"1.0"', '"1.0" encoding="utf-16"').encode("utf-16")
 
 
+RSS_0_91 = b"""<?xml version="1.0"?>
+<!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/publish/formats/rss-0.91.dtd">
+<rss version="0.91"><channel><title>News</title><image><url>http://a.example/logo.png</url></image>
+<item><title>One &nbsp; day</title><link>http://a.example/5</link></item></channel></rss>"""
+CDF = b"""<?xml version="1.0"?><CHANNEL HREF="http://a.example/"><ITEM HREF="http://a.example/6"><TITLE>Six</TITLE></ITEM>
+</CHANNEL>"""
+PERMALINKS = b"""<rss><channel><item><guid>http://a.example/7</guid></item>
+<item><guid isPermaLink="false">http://a.example/no</guid></item><item><guid>7</guid></item></channel></rss>"""
+BASES = b"""<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://a.example/news/"><entry xml:base="2026/">
+<link href="8"/></entry><entry><link href="9"/></entry></feed>"""
+LANGUAGES = b"""<urlset xmlns:h="http://www.w3.org/1999/xhtml"><url><h:link rel="alternate" hreflang="de"
+href="/de/10"/><loc>http://a.example/10</loc></url></urlset>"""
+LOOSE = b"""<rss><channel><title>Caf&eacute; & more</title><item><link>http://a.example/?a=1&b=2</link>
+<description><![CDATA[<!DOCTYPE html> a & b &amp; c]]></description></item>
+<item><link><![CDATA[http://a.example/?a=1&b=3]]></link></item></channel></rss>"""
+LINES = b"\xef\xbb\xbfhttp://a.example/11\r\n\r\nhttps://a.example/12\n"
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "pages"),
     [
@@ -37,6 +57,13 @@ IN_UTF_16 = SITEMAP.decode().replace('"1.0"', '"1.0" encoding="utf-16"').encode(
         (ATOM, ListingKind.FEED, [ListedPage("http://a.example/3", "2026-01-03")]),
         (RDF, ListingKind.FEED, [ListedPage("http://a.example/4")]),
         (INDEX, ListingKind.INDEX, [ListedPage("http://a.example/inner.xml")]),
+        (RSS_0_91, ListingKind.FEED, [ListedPage("http://a.example/5")]),
+        (CDF, ListingKind.FEED, [ListedPage("http://a.example/6")]),
+        (PERMALINKS, ListingKind.FEED, [ListedPage("http://a.example/7")]),
+        (BASES, ListingKind.FEED, [ListedPage("http://a.example/news/2026/8"), ListedPage("http://a.example/news/9")]),
+        (LANGUAGES, ListingKind.SITEMAP, [ListedPage("http://a.example/10")]),
+        (LOOSE, ListingKind.FEED, [ListedPage("http://a.example/?a=1&b=2"), ListedPage("http://a.example/?a=1&b=3")]),
+        (LINES, ListingKind.SITEMAP, [ListedPage("http://a.example/11"), ListedPage("https://a.example/12")]),
     ],
 )
 def test_a_listing_names_its_pages(body: bytes, kind: ListingKind, pages: list[ListedPage]) -> None:
@@ -105,11 +132,36 @@ def test_what_no_listing_may_be_is_refused(body: bytes, code: str) -> None:
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize("piece", [b"<!---->", b"<!-- a -->", b"<?a?>", b"<!DOCTYPE a>", b" ", b"<!--"])
+def test_what_stands_before_a_root_is_read_in_one_pass(piece: bytes) -> None:
+    begun = time.process_time()
+
+    assert not looks_like_listing("text/html", piece * 2_000 + b"<x>")
+    assert time.process_time() - begun < 0.5
+
+
+@pytest.mark.parametrize("piece", ["<![CDATA[", "&", "&#", "<a>&", "]]>"])
+def test_a_listing_that_is_no_xml_is_refused_in_one_pass(piece: str) -> None:
+    begun = time.process_time()
+
+    with pytest.raises(ListingRefused):
+        read_listing(f"<urlset>{piece * 200_000}".encode())
+    assert time.process_time() - begun < 2.0
+
+
 @pytest.mark.parametrize(
     ("media_type", "body", "is_listing"),
     [
         ("text/html", b"<?xml version='1.0'?>\n<!-- made by hand -->\n<rdf:RDF xmlns:rdf=''>", True),
         ("text/plain", RSS, True),
+        ("text/plain", b"\xef\xbb\xbf" + RSS, True),
+        ("text/plain", IN_UTF_16, True),
+        ("text/html", RSS_0_91, True),
+        ("text/plain", LINES, True),
+        ("text/plain", b"http://a.example/1\n" * 1_000, True),
+        ("text/plain", b"Read http://a.example/1\nhttp://a.example/2\n", False),
+        ("text/html", LINES, False),
+        ("text/plain", b"", False),
         ("application/xml", b"<other/>", True),
         ("text/html", b"<!doctype html><html><body>A feed: <rss></body></html>", False),
         ("text/html", b"<feedback>", False),

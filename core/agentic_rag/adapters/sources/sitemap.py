@@ -14,7 +14,7 @@ from agentic_rag.kernel.errors import InvalidInput, NotFound, PolicyRefused
 from agentic_rag.kernel.secret import Secret
 from agentic_rag.web.fetch_errors import PageGone
 from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
-from agentic_rag.web.listings import ListedPage, Listing, ListingKind, ListingRefused, read_listing
+from agentic_rag.web.listings import PACKED_TYPES, ListedPage, Listing, ListingKind, ListingRefused, read_listing
 from agentic_rag.web.url_policy import AddressRefused, HostList, Target, parse_target
 
 SITEMAP_BYTES = 52_428_800
@@ -43,7 +43,9 @@ async def open_sitemap(
     hosts = HostList((target.host,))
     yield SitemapSource(
         target,
-        make_fetcher(FetchPolicy(hosts, SITEMAP_BYTES, SITEMAP_SECONDS, media_types=XML_TYPES)),
+        make_fetcher(
+            FetchPolicy(hosts, SITEMAP_BYTES, SITEMAP_SECONDS, media_types=XML_TYPES | PACKED_TYPES, unpacks=True)
+        ),
         make_fetcher(FetchPolicy(hosts, PAGE_BYTES, PAGE_SECONDS, media_types=TEXT_TYPES)),
     )
 

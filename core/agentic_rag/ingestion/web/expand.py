@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import replace
+from urllib.parse import urljoin
 
 from agentic_rag.ingestion.web.frontier import LISTED, CrawlRequest, FrontierPage, PageState
 from agentic_rag.web.fetch_policy import FetchedPage
@@ -29,7 +30,7 @@ def expand(
     found: dict[str, FrontierPage] = {}
     may_any = not listing.pages
     for one in listing.pages:
-        url = _address(one.address)
+        url = _address(fetched.url, one.address)
         if url is None or not request.allowed.allows((target := parse_target(url)).host):
             continue
         may_any = True
@@ -42,9 +43,9 @@ def expand(
     return replace(page, state=PageState.EXPANDED, code="", size=size), list(found.values())
 
 
-def _address(stated: str) -> str | None:
+def _address(base: str, stated: str) -> str | None:
     """The one form of an address; None where it may not be asked."""
     try:
-        return canonical_url(stated)
+        return canonical_url(urljoin(base, stated))
     except (AddressRefused, ValueError):
         return None

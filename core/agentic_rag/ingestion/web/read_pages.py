@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from agentic_rag.documents.ports import Parser
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.errors import ContentRefused, ParseFailed, PolicyRefused, Retryable
+from agentic_rag.kernel.errors import ContentRefused, ContentUnsupported, ParseFailed, PolicyRefused, Retryable
 from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_errors import StatusRefused
-from agentic_rag.web.fetch_policy import ANY_TYPE, MAX_PAGE_BYTES, FetchedPage, FetchPolicy, needs_script
-from agentic_rag.web.listings import looks_like_listing
+from agentic_rag.web.fetch_policy import ANY_TYPE, MAX_PAGE_BYTES, TEXT_TYPES, FetchedPage, FetchPolicy, needs_script
+from agentic_rag.web.listings import LISTING_SECONDS, LISTING_TYPES, MAX_LISTING_BYTES, PACKED_TYPES, looks_like_listing
 from agentic_rag.web.page_paths import WebOrigin
 from agentic_rag.web.ports import FetchIfNew, FetchPage
 from agentic_rag.web.robots import (
@@ -53,6 +53,16 @@ class FoundPage:
     """When it was published, as the search engine tells it."""
     is_known: bool = False
     """It has a document; where that is gone by now, no other is made."""
+
+
+LISTING_POLICY = FetchPolicy(
+    HostList(("*",)),
+    MAX_LISTING_BYTES,
+    LISTING_SECONDS,
+    media_types=TEXT_TYPES | LISTING_TYPES | PACKED_TYPES,
+    unpacks=True,
+)
+"""Of an address that may be a sitemap or a feed."""
 
 
 class ReadPages:
@@ -101,6 +111,8 @@ class ReadPages:
             return None
         if takes_listing and looks_like_listing(fetched.media_type, fetched.body):
             return fetched
+        if fetched.media_type not in TEXT_TYPES:
+            raise ContentUnsupported("Pages of this content type cannot be read.", code="FETCH_TYPE")
         if len(fetched.body) > MAX_PAGE_BYTES:
             raise ContentRefused("The page is too large.", code="FETCH_TOO_LARGE")
         if directives_of(fetched).noindex:
