@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from agentic_rag.language.english import FUNCTION_WORDS
 
 CELL_SEPARATOR = " | "
 RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
 _BLANK = re.compile(r"[\s–—−-]*|n/a\.?|k\. ?a\.", re.IGNORECASE)
 _MAX_HEADER_WORDS = 6
 _LONGEST_PAGE_NUMBER = 4
+_LONGEST_PROPERTY, _FEWEST_PROPERTIES = 60, 4
+"""Code points of a line that names a property and its value, and how many such lines make a table: prose that a narrow
+column breaks does not open four lines in a row with a capital.
+"""
+_BREAKS_OFF = re.compile(r"[.!?…。！？:;,(/&–—-][\"'”’»)\]*_]*$")
 
 
 def is_row(unit: str) -> bool:
@@ -167,3 +175,56 @@ def _names_columns(row: str) -> bool:
     return len(held) > 2 and all(
         cell and not cell[0].isdigit() and cell.count(" ") < _MAX_HEADER_WORDS for cell in held
     )
+
+
+def split_properties(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, each of several lines that are names with their values, as a PDF's table comes out, cut into its
+    lines: short ones in a row that each open with a capital, and none of which breaks off or ends a sentence.
+    """
+    cut: list[tuple[int, int]] = []
+    for start, end in spans:
+        lines = _lines_of(text, start, end)
+        is_table = len(lines) > 1 and all(_is_property(text[slice(*line)]) for line in lines)
+        cut += lines if is_table and _stands_among_properties(text, lines) else [(start, end)]
+    return cut
+
+
+def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The lines of a span, each without the white space around it."""
+    found: list[tuple[int, int]] = []
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        said = text[start:stop].strip()
+        if said:
+            first = text.index(said[0], start)
+            found.append((first, first + len(said)))
+        start = stop + 1
+    return found
+
+
+def _is_property(line: str) -> bool:
+    return (
+        0 < len(line) <= _LONGEST_PROPERTY
+        and line[0].isupper()
+        and not is_row(line)
+        and _BREAKS_OFF.search(line) is None
+        and line.rsplit(" ", 1)[-1].lower() not in FUNCTION_WORDS
+    )
+
+
+def _stands_among_properties(text: str, lines: Sequence[tuple[int, int]]) -> bool:
+    """Whether the lines, with such lines directly above and below them, are enough for a table."""
+    count, above, below = len(lines), lines[0][0] - 1, lines[-1][1]
+    while count < _FEWEST_PROPERTIES and above >= 0 and text[above] == "\n":
+        start = text.rfind("\n", 0, above) + 1
+        if not _is_property(text[start:above].strip()):
+            break
+        count, above = count + 1, start - 1
+    while count < _FEWEST_PROPERTIES and text[below : below + 1] == "\n":
+        stop = text.find("\n", below + 1)
+        stop = len(text) if stop < 0 else stop
+        if not _is_property(text[below + 1 : stop].strip()):
+            break
+        count, below = count + 1, stop
+    return count >= _FEWEST_PROPERTIES

@@ -52,3 +52,19 @@ def test_the_rest_of_a_table_has_no_extreme() -> None:
 
 def test_a_table_that_names_no_such_thing_has_no_extreme_of_it() -> None:
     assert rows_said("Which supplier has the highest price?", *in_order(HEAD + ROWS)) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which ranges are below their minimum stock?",
+        "Which ranges have more than the minimum stock?",
+        "Which range exceeds the maximum price?",
+    ],
+)
+def test_a_bound_that_things_have_asks_for_no_extreme(question: str) -> None:
+    head = "# Ranges\n\n| Range | In hand | Minimum stock | Maximum price |\n|---|---|---|---|\n"
+    stock = "| Ash | 4 | 6 | 20 |\n| Elm | 9 | 5 | 40 |\n| Oak | 3 | 1 | 30 |"
+
+    assert rows_said(question, *in_order(head + stock)) == []
+    assert rows_said("Which range has the minimum stock?", *in_order(head + stock)) == ["Oak"]

@@ -206,3 +206,54 @@ def test_a_question_within_a_line_stands_alone() -> None:
     ]
     assert len(sentences("Ravi Menon, 09:05: is there power on all ports? A 770 wants 25 watts.")) == 2
     assert sentences("Who are we?\nA club of rowers from Halden.")[-1] == "A club of rowers from Halden."
+
+
+def sentences_of(text: str) -> list[str]:
+    reading = SegmentedText(text, cut_off=False)
+    return [text[slice(*one)] for one in reading.sentences((0, len(text)))[0]]
+
+
+def test_lines_of_names_and_values_in_a_row_are_units_of_their_own() -> None:
+    rows = [
+        "Rotor 17.0 m",
+        "Rated rotor speed 15.6 revolutions per minute",
+        "Gearbox Two-stage planetary, ratio 1 to 48",
+        "Gearbox oil 210 litres of GO-150",
+        "Nacelle mass 62 tonnes",
+    ]
+    below = "The gravity base sits on the seabed by its own weight; nothing was drilled."
+
+    assert sentences_of("\n".join((*rows, below))) == [*rows, below]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (
+            "The base sits on the seabed by its mass",
+            "weight as built by the Velde works, Tarn",
+            "Hollin Seals since the summer of opening",
+            "Year one of the port",
+        ),
+        (
+            "The ring was made by Brightmere and the",
+            "Hollin works, as agreed with Seacourse and",
+            "Velde, whose yard on Fenn stands beside the",
+            "Delmark offices",
+        ),
+        (
+            "Signed for the operator of the machines,",
+            "Morwen Tansley of the Fenn community board",
+            "Port Aldery office of the Harbour trustees",
+            "Room twelve",
+        ),
+        (
+            "Signed for the operator of the machines",
+            "Morwen Tansley of the Fenn community board",
+            "Port Aldery",
+        ),
+    ],
+    ids=["a line opens small", "a line ends with a function word", "a line ends with a comma", "too few lines"],
+)
+def test_other_lines_are_not_cut_where_they_break(lines: tuple[str, ...]) -> None:
+    assert sentences_of("\n".join(lines))[0].count("\n") == len(lines) - 1

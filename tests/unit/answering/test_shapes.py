@@ -89,6 +89,7 @@ def answer(question: str, *texts: str, excluded: ExcludedSpans = frozenset()) ->
         ("Which agency do we book flights with?", QuestionKind.FACT),
         ("May I bring my dog?", QuestionKind.YES_NO),
         ("Why did the grease fail?", QuestionKind.REASON),
+        ("Why is pump 5 less reliable than the others?", QuestionKind.REASON),
         ("Who steps in for the pilot?", QuestionKind.VALUE),
         ("Is a grandmother treated the same way as a parent?", QuestionKind.COMPARISON),
         ("Wie kann ich Urlaub beantragen?", QuestionKind.STEPS),

@@ -27,7 +27,7 @@ from agentic_rag.answering.extraction.text_units import (
 )
 from agentic_rag.documents.front_matter import front_matter_end
 from agentic_rag.language.sentences import sentence_spans
-from agentic_rag.language.tables import CELL_SEPARATOR, row_spans
+from agentic_rag.language.tables import CELL_SEPARATOR, row_spans, split_properties
 from agentic_rag.language.words.word_tables import table_of
 
 BLANK_LINE = "\n\n"
@@ -163,6 +163,7 @@ class SegmentedText:
             start, end = block
             held = self.text[start:end]
             cut = split_section_lines(held, sentence_spans(held, table_of(self.text)))
+            cut = split_properties(held, cut)
             cut = join_terms(held, row_spans(held, split_labelled_lines(held, cut)))
             spans = [(start + first, start + last) for first, last in cut]
             self._sentences[block] = spans

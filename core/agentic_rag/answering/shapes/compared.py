@@ -9,9 +9,10 @@ from uuid import UUID
 
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.segmented_text import Span
-from agentic_rag.answering.extraction.term_matching import holds_phrase
-from agentic_rag.answering.extraction.text_blocks import RankedBlock, find_tables
+from agentic_rag.answering.extraction.term_matching import holds_phrase, lower_text, mask_of
+from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlock, find_tables
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.forms import quote_row
 from agentic_rag.language.tables import split_cells, split_names
@@ -26,11 +27,15 @@ _MARKS = re.compile(r"[*_`]")
 def compared_rows(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
-    """The rows of a table whose first cells the question names, where it names two of one table at least."""
+    """The rows of a table whose first cells the question names, where it names two of one table at least, and the table
+    names the noun that it asks for: "a pail of the grease used in C1 and C2" is no column of a table of campaigns.
+    """
     score = draft.units[0].score if draft.units else 0.0
     for at, passage in enumerate(passages):
         text = passage.chunk.text
         for block in find_tables(text):
+            if part.target_mask & ~_named_by_table(part, passage, block):
+                continue
             named = _named(part.text, [(row, text[slice(*row)]) for row in block.parts])
             free = [row for row in named if (passage.chunk.ordinal, row[0]) not in excluded]
             if 1 < len(free) <= MAX_ROWS and len(free) < len(block.parts):
@@ -67,6 +72,36 @@ def row_of_each_issue(
     return tuple(found.values()) if 1 < len(found) <= MAX_ROWS else ()
 
 
+def name_sides(asked: Sequence[tuple[Subquery, Sequence[Passage]]], drafts: Sequence[PartDraft]) -> list[PartDraft]:
+    """The drafts of the sides of a comparison, each sentence that does not say of which side it is behind the title or
+    heading that does: "Nacelle mass 62 tonnes" of one data sheet and "Nacelle mass 118 tonnes" of another. Drafts of
+    parts that ask for several things stay as they are.
+    """
+    terms = [frozenset(term.term for term in part.terms) for part, _ in asked]
+    common = terms[0].intersection(*terms[1:])
+    if len(asked) < 2 or not common or any(not one - common for one in terms):
+        return list(drafts)
+    named: list[PartDraft] = []
+    for draft in drafts:
+        place = draft.sentences[0].part if draft.sentences else 0
+        part, passages = asked[place]
+        side = part.bits_of(terms[place] - common)
+        sentences = tuple(_behind_side(one, part, side, passages) for one in draft.sentences)
+        named.append(replace(draft, sentences=sentences))
+    return named
+
+
+def _behind_side(sentence: DraftSentence, part: Subquery, side: int, passages: Sequence[Passage]) -> DraftSentence:
+    if mask_of(lower_text(sentence.text), part.terms) & side:
+        return sentence
+    above = headings_above(passages[sentence.passage], sentence.start)
+    name = next((one for one in reversed(above) if not side & ~mask_of(lower_text(one), part.terms)), None)
+    is_several = "\n" in sentence.text or sentence.more_quotes
+    if name is None or is_several:
+        return sentence
+    return replace(sentence, text=f"{name} — {sentence.text}", kind=UnitKind.TITLED)
+
+
 def _named(question: str, rows: Sequence[tuple[Span, str]]) -> list[Span]:
     """The rows whose first cells the question names; one whose name it says within a longer one only is not."""
     found = [(row, name) for row, text in rows if _names(question, name := _MARKS.sub("", split_cells(text)[0]))]
@@ -77,6 +112,16 @@ def _named(question: str, rows: Sequence[tuple[Span, str]]) -> list[Span]:
             named.append(row)
             rest = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", rest, count=1, flags=re.IGNORECASE)
     return sorted(named)
+
+
+def _named_by_table(part: Subquery, passage: Passage, block: TextBlock) -> int:
+    """The bits of the terms in a table and in what stands above it."""
+    text = passage.chunk.text
+    said = (
+        *headings_above(passage, block.start),
+        *(text[slice(*span)] for span in (block.caption, block.lead) if span),
+    )
+    return mask_of(lower_text("\n".join((*said, text[block.start : block.end]))), part.terms)
 
 
 def _names(question: str, name: str) -> bool:

@@ -55,6 +55,12 @@ _SUPERLATIVES = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), sign, re.compile(column, re.IGNORECASE) if column else None)
     for words, sign, column in _WORDS
 )
+_BOUND = re.compile(
+    r"\b(?:(?:below|beneath|under|above|over|beyond|than|exceed\w*|reach\w*|at) (?:(?:the|a|any|its|their) )?"
+    r"|(?:its|their|his|her|our|your|my) )(?:minimum|maximum)\b",
+    re.IGNORECASE,
+)
+"""A bound that things have, not the thing with the most or the least: "below their minimum stock"."""
 _WHICH = re.compile(r"which ([\w-]+)", re.IGNORECASE)
 _NUMBER = re.compile(r"[−-]?\d+(?:[.,]\d+)*")
 
@@ -120,8 +126,9 @@ def things_asked_for(part: Subquery) -> int:
 
 
 def _asked(question: str) -> _Extreme | None:
+    said = _BOUND.sub(" ", question)
     for pattern, sign, column in _SUPERLATIVES:
-        if pattern.search(question):
+        if pattern.search(said):
             return _Extreme(sign, column)
     return None
 

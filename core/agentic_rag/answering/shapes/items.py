@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from agentic_rag.answering.extraction.candidate_units import Subquery, segment_passage
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
-from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import holds_phrase, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.shapes.forms import (
@@ -31,6 +31,8 @@ _NAMES_SEVERAL = re.compile(r"[^,;:]+[,;] (?:[^,;]+[,;] )*[^,;]*\b(?:and|or)\b|[
 """At least three things: "A, B and C", "A; B; C"."""
 MIN_ROW_SHARE = 0.1
 """Of the question's weight that tells some rows of a table from the others."""
+_JOINED = re.compile(r"\b[\w-]+(?:, [\w-]+)*,? (?:and|or) [\w-]+\b")
+_JOINT = re.compile(r", ?(?:and |or )?| and | or ")
 LONGEST_SECTION = 500
 """Characters of a section without a list, where items are asked for."""
 
@@ -127,8 +129,27 @@ def quote_rows(part: Subquery, one: RankedBlock, passages: Sequence[Passage], pl
         round(weight_of(mask_of(lower_text(text[slice(*row)]), part.terms) & ~above, part.terms), 6)
         for row in block.parts
     ]
+    joined = _rows_of_joined(part, [text[slice(*row)] for row in block.parts], above)
+    if joined:
+        return tuple(quote_row(one, passages, place, block.parts[at]) for at in joined)
     best = max(worth)
     if best < MIN_ROW_SHARE or min(worth) == best:
         return (quote_block(one, passages, place),)
     kept = [row for row, share in zip(block.parts, worth, strict=True) if share == best]
     return tuple(quote_row(one, passages, place, row) for row in kept)
+
+
+def _rows_of_joined(part: Subquery, rows: Sequence[str], above: int) -> list[int]:
+    """The rows that each hold another of the things that the question joins ("in May and June"), of those that hold the
+    most else; none where a row holds all of them or only one of them stands in the table.
+    """
+    for found in _JOINED.finditer(part.text):
+        things = [one for one in _JOINT.split(found[0]) if one]
+        held = [frozenset(one for one in things if holds_phrase(row, one)) for row in rows]
+        if len(frozenset[str]().union(*held)) < 2 or any(len(one) == len(things) for one in held):
+            continue
+        bits = mask_of(lower_text(found[0]), part.terms) | above
+        worth = [round(weight_of(mask_of(lower_text(row), part.terms) & ~bits, part.terms), 6) for row in rows]
+        best = max(share for share, one in zip(worth, held, strict=True) if one)
+        return [at for at, one in enumerate(held) if one and worth[at] == best]
+    return []

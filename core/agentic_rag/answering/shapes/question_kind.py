@@ -62,14 +62,14 @@ _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
             r"^what is the (?:meaning|definition) of\b",
         ),
         (
+            QuestionKind.REASON,
+            r"^(?:why|what caused|what is the reason|for what reason)\b",
+        ),
+        (
             QuestionKind.COMPARISON,
             r"\bcompared (?:with|to)\b|\bdifference between\b|\b(?:\w{2,}er|more|less) .*\bthan\b|\bthe same .+ as\b|"
             r"\bhow (?:has|have|did|do|does) .{2,80} (?:change|differ|compare|develop)\w*\b|"
             r"\bwith (?:and|or) without\b|\b(?:versus|vs\.?)(?= )",
-        ),
-        (
-            QuestionKind.REASON,
-            r"^(?:why|what caused|what is the reason|for what reason)\b",
         ),
     )
 )

@@ -50,6 +50,7 @@ from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.choice import choose_answer
+from agentic_rag.answering.shapes.compared import name_sides
 from agentic_rag.answering.shapes.forms import drafts_below_questions
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import Choice, asks_twice, most_sentences, shape_part
@@ -136,7 +137,7 @@ class SynthesizeStage:
             shape_part(kinds[place], asked[place][0], place, asked[place][1], drafts[place], excluded, self._choose)
             for place in kept
         ]
-        joined = join_parts(shaped)
+        joined = join_parts(name_sides(asked, shaped))
         sentences = add_figures(joined, found.figures, found.passages, excluded, conflicting=is_conflicting)
         missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
