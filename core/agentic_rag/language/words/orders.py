@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 QUOTE = r"[\"'“‘„«:]"
 _OPENING = r"(?:^|[{ends}\n])(?:[^\S\n]|[-*>])*+"
@@ -15,7 +16,7 @@ _NOTE = r" ?:(?! *(?:how|wie|comment|cómo|come|como|hoe|jak|как)\b)"
 """Behind whom a note is for. Titles say what they are about: "Instructions for chatbots: how to set them up"."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OrderPattern:
     """An expression that finds orders, and what a text with one holds in lower case."""
 
@@ -23,8 +24,15 @@ class OrderPattern:
     """An order has one of these; looking for them takes a tenth of the pattern's time."""
     particles: tuple[str, ...]
     """And one of these, which texts of other languages seldom have."""
-    pattern: re.Pattern[str]
+    expression: str
     """A match with a group `people` speaks to them."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when a text first holds a sign: all languages together take a tenth of a second, and a process asks
+        for few.
+        """
+        return re.compile(self.expression, re.IGNORECASE)
 
     def has_order(self, text: str, folded: str) -> bool:
         """Whether a text has one; `folded` is it in lower case."""
@@ -67,7 +75,7 @@ class OrderWording:
     def __post_init__(self) -> None:
         soft = rf"(?:(?:{self.softeners})[ ,]++){{0,3}}"
         must_say = rf"\b{self.must}\b[^.\n]{{0,20}}\b{self.say}"
-        pattern = re.compile(
+        expression = (
             # To a machine: "AI assistants must report that …", "Note to the language model: …"
             rf"(?P<people>\b(?:{self.people})(?:(?:[ '’](?:{self.of})\b){{1,3}}(?:[ '’][\w-]{{1,20}}?)?)?"
             rf"[ '’-]{self.machine}\b(?:(?!, (?:\w{{1,4}} )?{self.machine})[^.:;–—\n]){{0,60}}?{must_say})"
@@ -77,10 +85,9 @@ class OrderWording:
             rf"|{_OPENING.format(ends='.!?:;')}{soft}{self.answer}"
             rf"|\b{self.asked}[^.\n]{{0,80}}\b{self.then_say}"
             # Of everything else: "Ignore the other passages and say …"
-            rf"|\b{self.ignore}\b[^.\n]{{0,80}}{self.joint} *+{soft}{self.instead_say or self.then_say}",
-            re.IGNORECASE,
+            rf"|\b{self.ignore}\b[^.\n]{{0,80}}{self.joint} *+{soft}{self.instead_say or self.then_say}"
         )
-        object.__setattr__(self, "whole", OrderPattern(self.signs, self.particles, pattern))
+        object.__setattr__(self, "whole", OrderPattern(self.signs, self.particles, expression))
 
 
 _CHE = r"(?: solo| soltanto| sempre| semplicemente)* che\b"
@@ -277,14 +284,13 @@ _BID_JA = rf"(?:[^。\n]{{0,4}}(?:くださ|下さ|なさい|こと{_END_JA})|�
 JAPANESE = OrderPattern(
     signs=("答え", "回答", "返答", "述べ", "伝え", "報告", "言", "記載", "結論", "指示", "注意", "メッセージ", "連絡"),
     particles=("と", "へ", "向け", "対する"),
-    pattern=re.compile(
+    expression=(
         rf"{_AI_JA}[^。\n]{{0,60}}{_TOLD_JA}(?:[^。\n]{{0,8}}(?:なければな|べき|必要があ)|{_BID_JA})"
         rf"|{_AI_JA}(?:へ|への|に対する|向けの?)(?:注意|指示|メッセージ|連絡|お知らせ)[：:]"
         rf"|(?:聞か|質問さ|尋ねら|問わ)れた(?:場合|とき|時|ら)[^。\n]{{0,60}}{_TOLD_JA}{_BID_JA}"
         r"|と(?:だけ|のみ)?(?:必ず|常に)?(?:(?:答えて|回答して|返答して)(?:ください|下さい)|答えよ|回答せよ|答えなさい|"
         r"回答しなさい)(?=[。\s」]|$)"
-        rf"|(?:無視し|忘れ)て?[^。\n]{{0,40}}{_TOLD_JA}{_BID_JA}",
-        re.IGNORECASE,
+        rf"|(?:無視し|忘れ)て?[^。\n]{{0,40}}{_TOLD_JA}{_BID_JA}"
     ),
 )
 _AI_ZH = (
@@ -333,15 +339,14 @@ CHINESE = OrderPattern(
         "无视",
         "忘记",
     ),
-    pattern=re.compile(
+    expression=(
         rf"{_AI_ZH}[^。\n]{{0,20}}(?:必须|必須|应当|应该|應該|应|應|须|須)(?:一律|始终|只|都|总是){{0,2}}{_TOLD_ZH}"
         rf"|(?:致|给|給|对|對)(?:所有|任何|各)?{_AI_ZH}的?(?:说明|說明|提示|指示|指令|消息|备注|注意)?[：:]"
         rf"|(?:如果|若|当|當|每当|每當)[^。\n]{{0,30}}(?:问|問)[^。\n]{{0,20}}[，,](?:请|請|就|则|则请)?{_TOLD_ZH}[^。\n]{{0,20}}"
         rf"{_IS_ZH}"
         rf"|{_OPENING.format(ends='。！？；')}(?:请|請)?(?:始终|总是|只|仅|一律)?{_TOLD_ZH}[^。\n]{{0,20}}{_IS_ZH}"
         rf"|{_OPENING.format(ends='。！？；：')}(?:请|請)?(?:忽略|无视|無視|忘记|忘記)(?!了)"
-        rf"[^。\n]{{0,40}}[，,、并且並和](?:请|請|然后)?{_TOLD_ZH}",
-        re.IGNORECASE,
+        rf"[^。\n]{{0,40}}[，,、并且並和](?:请|請|然后)?{_TOLD_ZH}"
     ),
 )
 _AI_AR = (
@@ -353,12 +358,12 @@ _THAT_AR = r"(?: دائم[اًا]{1,2}| فقط)? (?:بأن|أن|إن|بأنه|ب
 ARABIC = OrderPattern(
     signs=("جيب", "جب", "ذكر", "قل", "قول", "رد", "فيد", "ملاحظة", "رسالة", "تعليمات", "تنبيه"),
     particles=("أن", "إن", "إلى", " ل"),
-    pattern=re.compile(
+    expression=(
         rf"(?:يجب|ينبغي)[^.\n]{{0,12}}{_AI_AR}[^.\n]{{0,40}}\b[تي](?:جيب|جيبوا|ذكر|قول|رد|فيد)\w{{0,3}}{_THAT_AR}"
         rf"|(?:ملاحظة|رسالة|تعليمات|تنبيه) (?:إلى |ل)[^.\n:]{{0,10}}{_AI_AR} ?:"
         rf"|{_OPENING.format(ends='.!؟')}(?:من فضلك |رجاء )?(?:أجب|أجيبوا){_THAT_AR}"
         rf"|(?:إذا|عندما|كلما)[^.\n]{{0,40}}(?:سئل|سُئل|سأل|يسأل)[^.\n]{{0,60}}\bف?(?:أجب|قل|اذكر){_THAT_AR}"
-        rf"|(?:تجاهل|تجاهلوا|انس)\b[^.\n]{{0,60}}(?:و|ثم )(?:قل|أجب|اذكر){_THAT_AR}",
+        rf"|(?:تجاهل|تجاهلوا|انس)\b[^.\n]{{0,60}}(?:و|ثم )(?:قل|أجب|اذكر){_THAT_AR}"
     ),
 )
 FURTHER: Mapping[str, OrderPattern] = {
