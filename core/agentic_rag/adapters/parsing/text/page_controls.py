@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 _TYPED = frozenset({"", "text", "email", "number", "tel", "url", "date", "time", "month", "week", "datetime-local"})
 _TICKED = frozenset({"checkbox", "radio"})
 _TICK = "☒"
-_FOLDED = "dialog, template, noscript, nav"
+_FOLDED = "dialog, template, noscript, nav, datalist"
 """Parts that show when a script or a reader asks for them, and navigation."""
 
 
