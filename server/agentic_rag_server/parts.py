@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.estimates.estimate_answer import EstimateAnswer
     from agentic_rag.answering.feedback.give_feedback import GiveFeedback
     from agentic_rag.answering.gate.observe import ObserveGate
+    from agentic_rag.answering.runs.cited_original import FindCitedOriginal
     from agentic_rag.answering.runs.explain import ExplainRun
     from agentic_rag.answering.runs.read import ReadRuns
     from agentic_rag.answering.runs.replay import ReplayRun
@@ -149,6 +150,7 @@ class ServerParts:
     verify_run: VerifyRun
     prove_run: ProveRun
     show_cited_page: ShowCitedPage
+    find_cited_original: FindCitedOriginal
     upload: UploadDocument
     estimate_upload: EstimateUpload
     sources: ManageSources

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -169,7 +170,7 @@ def _told_story(environ: dict[str, str]) -> None:
         terminal.rag("workspace", "web", "harbours", "--allow", "--organisation")
         run = _answers_from_the_page(terminal, web)
         web.harbour = "Ravnhamn"
-        _opens_what_was_read(terminal, run)
+        _opens_what_was_read(terminal, run, environ)
         _tells_beforehand_what_is_spent(terminal, web)
 
 
@@ -211,7 +212,8 @@ def _answers_from_the_page(terminal: RagTerminal, web: SmallWeb) -> str:
     return str(answer["runId"])
 
 
-def _opens_what_was_read(terminal: RagTerminal, run: str) -> None:
+def _opens_what_was_read(terminal: RagTerminal, run: str, environ: dict[str, str]) -> None:
+    read = SmallWeb().page()
     terminal.rag("crawl", PAGE, "-w", "harbours")
     now = _asked(terminal, "ask", QUESTION, "-w", "harbours")
     proof = _asked(terminal, "run", "verify", run)
@@ -221,6 +223,14 @@ def _opens_what_was_read(terminal: RagTerminal, run: str) -> None:
     assert "Otterhamn" not in now["answer"]
     assert (proof["holds"], check["state"], check["standsNow"]) == (True, "VERIFIED", False)
     assert check["citation"]["snippet"] == "The Brannvik tug is served by the harbour of Otterhamn."
+    file = Path(environ["HOME"]) / "page.html"
+    kept = _asked(terminal, "cite", "source", run, "1", "--out", str(file))
+    assert file.read_bytes() == read
+    assert kept["sha256"] == sha256(read).hexdigest()
+    provenance = _asked(terminal, "doc", "show", check["citation"]["sourcePath"], "-w", "harbours")["provenance"]
+    earlier = json.loads(provenance["earlier_responses"])[kept["sha256"]]
+    assert earlier["headers"]["etag"] == '"Otterhamn"'
+    assert earlier["fetched_at"] <= provenance["fetched_at"]
 
 
 def _tells_beforehand_what_is_spent(terminal: RagTerminal, web: SmallWeb) -> None:

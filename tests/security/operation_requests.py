@@ -318,6 +318,7 @@ ROUTES: Mapping[str, Request] = {
     "getOriginal": Request("/v1/documents/%(document)s/source"),
     "getDocumentText": Request("/v1/documents/%(document)s/text?start=0&end=4"),
     "getCitedPage": Request("/v1/runs/%(run)s/citations/1.png"),
+    "getCitedOriginal": Request("/v1/runs/%(run)s/citations/1/source"),
     "getChunk": Request("/v1/chunks/%(chunk)s", is_public=True),
     "listModels": Request("/v1/models", owns_nothing=True),
     "getModel": Request("/v1/models/handbook"),

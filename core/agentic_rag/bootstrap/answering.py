@@ -30,6 +30,7 @@ from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.outside import Outside
 from agentic_rag.answering.ports import PassageExchange, UnitReader
+from agentic_rag.answering.runs.cited_original import CitationAccess, FindCitedOriginal
 from agentic_rag.answering.runs.explain import ExplainRun
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
@@ -240,6 +241,10 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def read_runs(self) -> ReadRuns:
         return ReadRuns(self.database, self.runs, self.clock, self._recorder)
+
+    @cached_property
+    def find_cited_original(self) -> FindCitedOriginal:
+        return FindCitedOriginal(CitationAccess(self.read_runs, self.document_access), self.database)
 
     @cached_property
     def show_cited_page(self) -> ShowCitedPage:

@@ -269,6 +269,7 @@ class RevisionSpan:
     """When the text was published, as it says itself; None where it does not say, and for earlier revisions."""
     is_recognised: bool = False
     """Whether words of it were recognised in a picture: they may be misread."""
+    parser_version: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.documents.blob_keys import FOLDERS, original_key, original_prefixes, snapshots_prefix
-from agentic_rag.documents.document import Document
+from agentic_rag.documents.document import Document, revision_id_for
 from agentic_rag.documents.ports import BlobStore, Original
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.chunk_profiles import CHUNK_PROFILES
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 SWEEP_STEP = 100
@@ -38,6 +39,17 @@ def original_of(document: Document, originals: Sequence[Original]) -> Original:
         if document.content_hash in (None, held.content_hash):
             return held
     raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
+
+
+def original_behind(
+    document_id: UUID, revision_id: UUID, parser_version: str, originals: Sequence[Original]
+) -> Original | None:
+    """The original that a revision was read from; None where it is not kept. The id of a revision follows from it."""
+    for held in originals:
+        for profile in CHUNK_PROFILES:
+            if revision_id_for(document_id, held.content_hash, parser_version, profile) == revision_id:
+                return held
+    return None
 
 
 def folder_missing(folder: str) -> DependencyUnavailable:

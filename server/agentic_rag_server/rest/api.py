@@ -14,6 +14,7 @@ from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.mcp.resource_metadata import ResourceMetadataEndpoint
 from agentic_rag_server.parts import ServerParts
+from agentic_rag_server.rest.answering.cited_originals import CitedOriginalsEndpoint
 from agentic_rag_server.rest.answering.cited_pages import CitedPagesEndpoint
 from agentic_rag_server.rest.answering.context import ContextEndpoint
 from agentic_rag_server.rest.answering.search import SearchEndpoint
@@ -48,6 +49,7 @@ _ENDPOINTS = (
     GuidelinesEndpoint,
     AgentDocumentsEndpoint,
     CitedPagesEndpoint,
+    CitedOriginalsEndpoint,
     SearchEndpoint,
     ContextEndpoint,
     TemplatesEndpoint,

@@ -229,6 +229,7 @@ async def test_spans_are_code_points_and_know_their_page(adapter: Backend) -> No
         RevisionSpan(PASSAGES[0], 1, read_at),
         None,
     ]
+    assert {span.parser_version for span in spans if span is not None} == {revision.parser_version}
 
 
 async def test_spans_anywhere_in_a_long_text_are_what_the_text_says_there(adapter: Backend) -> None:

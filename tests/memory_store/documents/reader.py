@@ -166,6 +166,7 @@ class MemoryDocumentReader:
             provenance.get("web_origin"),
             date.fromisoformat(published) if published else None,
             is_recognised(stated, first_page, last_page, is_of_revision=True),
+            stored.revision.parser_version,
         )
 
 

@@ -45,6 +45,7 @@ ID_KINDS = {
     "updateDocument": "document",
     "getChunk": "chunk",
     "getCitedPage": "run",
+    "getCitedOriginal": "run",
 }
 """What `{id}` names in the path of an operation."""
 LAST = ("GET", "DELETE", "PATCH", "PUT", "POST")

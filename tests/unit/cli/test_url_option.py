@@ -74,6 +74,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "run cancel": [ID],
     "run delete": [ID],
     "cite show": [ID, "1"],
+    "cite source": [ID, "1"],
     "thread show": [ID],
     "saved add": [ID],
     "saved remove": [ID],

@@ -16,7 +16,9 @@ from tests.unit.ingestion.test_look_outside import look
 from tests.unit.ingestion.test_renew_pages import RenewedWorkspace
 
 from agentic_rag.answering.outside import OutsideRequest
-from agentic_rag.documents.document import Document
+from agentic_rag.documents.document import Document, SpanRequest
+from agentic_rag.documents.originals import original_behind
+from agentic_rag.ingestion.web.earlier_responses import EARLIER_RESPONSES, MAX_EARLIER, tell_earlier
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
 from agentic_rag.web.page_paths import FETCHED_AT
 from agentic_rag.web.search import SearchRequest, SearchResult
@@ -155,3 +157,52 @@ async def test_the_response_is_kept_as_it_came_with_its_hash_time_and_headers_af
         assert told["etag"] == validator
     first, second = (datetime.fromisoformat(one.provenance[FETCHED_AT]) for one in kept)
     assert timedelta(hours=2) <= second - first < timedelta(hours=2, minutes=5)
+
+
+async def test_of_a_page_that_changed_the_file_behind_an_earlier_text_is_known_with_its_time_and_headers() -> None:
+    ground = await ground_with_pages("/news")
+    request = CrawlRequest((f"http://{HOST}/news",), depth=0)
+    kept: list[Document] = []
+    digests: list[bytes] = []
+    for number in (50, 51, 52):
+        ground.web.pages[f"{HOST}/news"] = page("/news", prose(number))
+        await ground.crawl(request)
+        await ground.work_pages()
+        kept += (await ground.documents()).values()
+        digests.append(sha256(ground.web.pages[f"{HOST}/news"].body).digest())
+        ground.clock.ahead += timedelta(hours=2)
+
+    revisions = [one.revision_id for one in kept if one.revision_id is not None]
+    async with ground.database.transaction(ground.workspace.org_id) as transaction:
+        originals = await transaction.originals.of(ground.workspace, kept[0].document_id)
+    async with ground.database.snapshot(ground.workspace) as snapshot:
+        spans = await snapshot.documents.revision_spans([SpanRequest(one, 0, 0) for one in revisions])
+    found = [
+        original_behind(kept[0].document_id, revision, "" if span is None else span.parser_version, originals)
+        for revision, span in zip(revisions, spans, strict=True)
+    ]
+    told = json.loads(kept[-1].provenance[EARLIER_RESPONSES])
+
+    assert [one and one.content_hash for one in found] == digests
+    assert [*told] == [one.hex() for one in digests[:2]]
+    for before, response in zip(kept, told.values(), strict=False):
+        assert response["fetched_at"] == before.provenance[FETCHED_AT]
+        assert response["headers"] == json.loads(before.provenance["response_headers"])
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ({}, []),
+        ({"content_sha256": "ff"}, []),
+        ({"content_sha256": "aa", "fetched_at": "then"}, ["aa"]),
+        ({"content_sha256": "aa", "earlier_responses": '{"aa": {}, "bb": {}}'}, ["bb", "aa"]),
+        ({"content_sha256": "ff", "earlier_responses": '{"ff": {}, "bb": {}}'}, ["ff", "bb"]),
+    ],
+)
+def test_a_response_is_told_of_once_and_no_more_than_so_many_are(before: dict[str, str], told: list[str]) -> None:
+    many = json.dumps({str(number): {} for number in range(MAX_EARLIER)})
+
+    assert [*json.loads(tell_earlier(before, b"\xff").get(EARLIER_RESPONSES, "{}"))] == told
+    full = json.loads(tell_earlier({"content_sha256": "aa", EARLIER_RESPONSES: many}, b"\xff")[EARLIER_RESPONSES])
+    assert [*full] == [*map(str, range(1, MAX_EARLIER)), "aa"]

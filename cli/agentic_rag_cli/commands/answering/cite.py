@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -48,9 +49,45 @@ def show(
         return content, int(headers["x-marked-lines"])
 
     content, lines = on_graphql(context, work)
+    _write(file, content)
+    marked = "1 line is marked" if lines == 1 else f"{lines} lines are marked" if lines else "no line is marked"
+    terminal.show({"file": str(file), "markedLines": lines}, f"{file}: {marked}", as_json=as_json)
+
+
+@app.command("source")
+def source(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run; `rag run list` shows them.")],
+    marker: Annotated[int, typer.Argument(metavar="N", min=1, max=9999, help="Number of the citation in the answer.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write; default: citation-N.source, here.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the file that a citation was read from, byte by byte, and its SHA-256: of a page of the web the response as
+    it was fetched then, also after the page changed.
+
+    Example: rag cite source UgGYwN4AAHAA… 1 --out page.html
+    """
+    require_id(run, NodeKind.RUN)
+    file = out or Path(f"citation-{marker}.source")
+
+    async def work(client: GraphQLClient) -> bytes:
+        public_id = await client.node_id(workspace, run, NodeKind.RUN)
+        content, _ = await client.fetch_file(f"/v1/runs/{public_id}/citations/{marker}/source")
+        return content
+
+    content = on_graphql(context, work)
+    _write(file, content)
+    digest = sha256(content).hexdigest()
+    told = {"file": str(file), "bytes": len(content), "sha256": digest}
+    terminal.show(told, f"{file}: {len(content)} bytes, SHA-256 {digest}", as_json=as_json)
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Errors: `InvalidInput`."""
     try:
         file.write_bytes(content)
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}.", path=("out",)) from error
-    marked = "1 line is marked" if lines == 1 else f"{lines} lines are marked" if lines else "no line is marked"
-    terminal.show({"file": str(file), "markedLines": lines}, f"{file}: {marked}", as_json=as_json)

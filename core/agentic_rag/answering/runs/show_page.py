@@ -10,10 +10,11 @@ from uuid import UUID
 
 from agentic_rag.answering.answer import Citation
 from agentic_rag.answering.feedback.notice import NoticeFeedback
+from agentic_rag.answering.runs.cited_original import CitationAccess
 from agentic_rag.answering.runs.page_image import CONTEXT_CHARACTERS, PageImage, QuotedPlace, RenderPage
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.documents.document import SpanRequest
-from agentic_rag.documents.document_access import DocumentAccess, DocumentRight
+from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import original_of
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.kernel.database import Database
@@ -45,8 +46,7 @@ class ShowCitedPage:
         telemetry: Telemetry,
         noticed: NoticeFeedback | None = None,
     ) -> None:
-        self._read_runs = read_runs
-        self._access = access
+        self._citations = CitationAccess(read_runs, access)
         self._database = database
         self._blobs = blobs
         self._render = render
@@ -64,13 +64,7 @@ class ShowCitedPage:
         CITATION_NOT_FOUND, PAGE_NOT_SHOWN, ORIGINAL_MISSING), those of `DocumentAccess.require`, `ParseFailed`,
         `Retryable`, `DependencyUnavailable`.
         """
-        run = await self._read_runs.get(principal, workspace, run_id)
-        if run is None:
-            raise NotFound("There is no such run for you.", code="RUN_NOT_FOUND")
-        cited = next((one for one in run.answer.citations if one.marker == marker), None)
-        if cited is None:
-            raise NotFound(f"The run has no citation {marker}.", code="CITATION_NOT_FOUND")
-        await self._access.require(principal, workspace, cited.document_id, DocumentRight.READ)
+        run, cited = await self._citations.require(principal, workspace, run_id, marker)
         if cited.page is None:
             raise _not_shown("The citation names no page: read the text at its `sourceSpan`.")
         with self._reading(workspace, cited.document_id):

@@ -19,6 +19,7 @@ from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE, WEB_SOURCE
 from agentic_rag.ingestion.missing import show_again
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, is_published, submit
+from agentic_rag.ingestion.web.earlier_responses import tell_earlier
 from agentic_rag.ingestion.web.read_pages import FoundPage
 from agentic_rag.ingestion.web.revisit import EVERY_HOURS
 from agentic_rag.jobs.job import JobRef, QueueName
@@ -199,6 +200,8 @@ class KeepPages:
             await show_again(transaction, document)
             if every := document.provenance.get(EVERY_HOURS):
                 submission = replace(submission, provenance={EVERY_HOURS: every, **submission.provenance})
+            earlier = tell_earlier(document.provenance, submission.content_hash)
+            submission = replace(submission, provenance={**submission.provenance, **earlier})
         if document is not None and is_published(document, submission.content_hash, self.parser, profile):
             label = DocumentLabel(document.source_path, document.file_name, submission.url, submission.provenance)
             await transaction.documents.relabel(ref, document_id, label)

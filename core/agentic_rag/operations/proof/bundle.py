@@ -30,7 +30,7 @@ Signer = Callable[[bytes], tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The stored text that citations quote. `original` is the SHA-256 of the file, where it is the published one."""
+    """The stored text that citations quote. `original`: the SHA-256 of the file behind it, where that is kept."""
 
     document_id: UUID
     text: str

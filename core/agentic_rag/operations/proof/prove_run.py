@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from agentic_rag.documents.document import SpanRequest
+from agentic_rag.documents.originals import original_behind
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, Retryable
 from agentic_rag.kernel.formatting import format_bytes
@@ -75,9 +76,10 @@ class ProveRun:
         return RunProof(bundle, signer.key, found)
 
     async def _sources(self, principal: Principal, found: RunVerification) -> dict[UUID, SourceText]:
-        """The text of each quoted source by revision, with the hash of the file where it is the published one."""
+        """The text of each quoted source by revision, with the hash of the file behind it, where that is kept."""
         run = found.run
         sources = {page.revision_id: page.text for page in run.answer.debug.fetched}
+        versions = dict[UUID, str]()
         quoted = [one.citation for one in found.checks if one.state is QuoteState.VERIFIED and one.citation is not None]
         documents = {one.revision_id: one.document_id for one in quoted}
         wanted = [one for one in documents if one not in sources]
@@ -85,7 +87,7 @@ class ProveRun:
         async with self.database.snapshot(run.workspace, readers=read_identity(principal)) as snapshot:
             for revision in wanted:
                 (span,) = await snapshot.documents.revision_spans([SpanRequest(revision, 0, _ALL)])
-                sources[revision] = "" if span is None else span.text
+                sources[revision], versions[revision] = ("", "") if span is None else (span.text, span.parser_version)
                 total += len(sources[revision])
                 if total > MAX_CHARACTERS:
                     raise InvalidInput(
@@ -96,11 +98,14 @@ class ProveRun:
                     )
         async with self.database.transaction(run.workspace.org_id) as transaction:
             known = await transaction.documents.get_many(run.workspace, [*set(documents.values())])
+            kept = {one: await transaction.originals.of(run.workspace, one) for one in known}
         made: dict[UUID, SourceText] = {}
         for revision, document_id in documents.items():
             document = known.get(document_id)
             is_published = document is not None and document.revision_id == revision
             original = document.content_hash if document is not None and is_published else None
+            held = original_behind(document_id, revision, versions.get(revision, ""), kept.get(document_id, ()))
+            original = original if held is None else held.content_hash
             made[revision] = SourceText(document_id, sources[revision], original.hex() if original else None)
         return made
 

@@ -7,13 +7,13 @@ import hashlib
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
+from agentic_rag_server.rest.answering.cited_originals import CITATION_PATH, marker_of
 from agentic_rag_server.rest.documents.source import SECURITY_HEADERS
-from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
+from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, admitted, operation
 from agentic_rag_server.rest.http.ranges import is_held
 
 MARKED = "x-marked-lines"
@@ -33,10 +33,7 @@ class CitedPagesEndpoint(Endpoint):
         description="For PDFs. Where the quote is not found letter by letter at one place of the page, the page has no "
         f"mark and `{MARKED}` is 0: read the text at the citation's `sourceSpan` then.",
         rule=Rule((Action.READ,), Sight.ASKER),
-        parameters=(
-            Parameter("id", "path", "The run.", {"type": "string"}),
-            Parameter("marker", "path", "The citation's number in the answer.", {"type": "integer", "minimum": 1}),
-        ),
+        parameters=CITATION_PATH,
         answers=(
             ResponseSpec(
                 200,
@@ -55,12 +52,10 @@ class CitedPagesEndpoint(Endpoint):
     async def get(self, request: Request) -> Response:
         """Errors: those of `ShowCitedPage`."""
         node = decode(request.path_params["id"], NodeKind.RUN)
-        marker = request.path_params["marker"]
-        if not (marker.isascii() and marker.isdecimal() and len(marker) <= 4):
-            raise InvalidInput("A citation is named by its number in the answer.", path=("marker",))
+        marker = marker_of(request)
         caller = admitted(request).principal
         ref = WorkspaceRef(caller.org_id, node.workspace_id)
-        image = await self._parts.show_cited_page.run(caller, ref, node.key, int(marker))
+        image = await self._parts.show_cited_page.run(caller, ref, node.key, marker)
         etag = f'"{hashlib.sha256(image.png).hexdigest()[:32]}"'
         headers = {**SECURITY_HEADERS, "etag": etag, MARKED: str(len(image.lines)), FIRST: f"{image.first:.4f}"}
         if is_held(request.headers.getlist("if-none-match"), etag):

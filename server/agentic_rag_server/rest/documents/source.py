@@ -88,16 +88,21 @@ class SourceEndpoint(Endpoint):
 async def original_response(
     parts: ServerParts, request: Request, ref: WorkspaceRef, reader: Principal, document_id: UUID
 ) -> Response:
-    """The original of a document, or the part of it that the request names, as a stream. Whoever takes a copy is named
-    in the audit log, with the number of bytes. The caller has the right to read. Errors: `NotFound`,
-    `DependencyUnavailable`.
-    """
+    """`send_original` of the published one. Errors: `NotFound`, `DependencyUnavailable`."""
     async with parts.database.transaction(ref.org_id) as transaction:
         document = await transaction.documents.get(ref, document_id)
         originals = await transaction.originals.of(ref, document_id)
     if document is None:
         raise no_such_document()
-    original = original_of(document, originals)
+    return await send_original(parts, request, reader, document, original_of(document, originals))
+
+
+async def send_original(
+    parts: ServerParts, request: Request, reader: Principal, document: Document, original: Original
+) -> Response:
+    """An original of a document, or the part of it that the request names, as a stream. Whoever takes a copy is named
+    in the audit log, with the number of bytes. The caller has the right to read. Errors: `DependencyUnavailable`.
+    """
     headers = _headers(original)
     if is_held(request.headers.getlist("if-none-match"), headers["etag"]):
         return Response(status_code=304, headers=headers)
@@ -115,7 +120,8 @@ async def original_response(
     stream = parts.blobs.stream(original.key, part)
     first = await anext(stream, b"")
     act = AuditAction.READ_ORIGINAL
-    await audit_read(parts.database, parts.telemetry, act, ref, document_id, reader.subject_id, **told)
+    ref, what = document.workspace, document.document_id
+    await audit_read(parts.database, parts.telemetry, act, ref, what, reader.subject_id, **told)
     status = 200 if part is None else 206
     return StreamingResponse(prepend(first, stream), status, headers | _media(document))
 

@@ -226,6 +226,7 @@ class PostgresDocumentReader:
                 row["web_origin"],
                 date.fromisoformat(row["published"]) if row["published"] else None,
                 is_recognised(row["recognised_pages"], first, last, is_of_revision=bool(row["is_of_revision"])),
+                row["parser_version"],
             )
         return spans
 

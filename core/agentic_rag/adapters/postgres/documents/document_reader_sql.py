@@ -165,7 +165,7 @@ SELECT asked.place,
        r.page_numbers,
        CASE WHEN d.revision_id = r.revision_id THEN coalesce((d.provenance ->> 'fetched_at')::timestamptz, r.created_at)
             ELSE r.created_at END AS created_at,
-       d.provenance ->> 'web_origin' AS web_origin,
+       d.provenance ->> 'web_origin' AS web_origin, r.parser_version,
        CASE WHEN d.revision_id = r.revision_id THEN d.provenance ->> 'published' END AS published,
        CASE WHEN d.revision_id = r.revision_id THEN d.provenance ->> 'recognised_pages'
             ELSE coalesce(r.recognised_pages, d.provenance ->> 'recognised_pages') END AS recognised_pages,

@@ -170,7 +170,9 @@ class RagSource extends Part {
 
   saveOriginal() {
     const { downloadPath, fileName } = this.citation.document;
-    this.attempt("save", () => save(downloadPath, fileName));
+    // A document may have another file by now than the one that was cited.
+    const path = this.citation.isNumbered ? `/v1/runs/${this.runId}/citations/${this.citation.marker}/source` : downloadPath;
+    this.attempt("save", () => save(path, fileName));
   }
 }
 
