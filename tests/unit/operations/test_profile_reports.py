@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentic_rag.documents.document import Chunk
 from agentic_rag.operations.profiles.code import DriftKind, report_code
 from agentic_rag.operations.profiles.lists import valences, word_lists
-from agentic_rag.operations.profiles.marketing import NEAR, evenness, report_marketing
+from agentic_rag.operations.profiles.marketing import evenness, report_marketing
 from agentic_rag.operations.profiles.pins import is_older, read_pins
 from agentic_rag.operations.profiles.texts import ReportedText, join_chunks
 from agentic_rag.operations.profiles.tone import tone_of
@@ -93,6 +93,15 @@ def test_a_negation_turns_a_word_and_is_none_itself() -> None:
     assert tone_of("Not that we know of, and yet the pump is good.").compound > 0.05
 
 
+@pytest.mark.parametrize(
+    ("sentence", "compound"),
+    # "good" is rated 1.9: 1.9 / √(1.9² + 15), and the same of −0.74 · 1.9.
+    [("It is good.", 0.4404), ("It is not good.", -0.3412), ("It is not at all good.", -0.3412), ("It is red.", 0.0)],
+)
+def test_a_tone_is_what_its_formula_says(sentence: str, compound: float) -> None:
+    assert tone_of(sentence).compound == pytest.approx(compound, abs=1e-4)
+
+
 def test_the_tone_of_a_brand_is_not_that_of_its_name() -> None:
     [voice] = report_marketing([made("a", "Best Buy opens at nine.")], ["Best Buy"]).brands
     assert (voice.mentions, voice.neutral) == (1, 1)
@@ -119,9 +128,9 @@ def test_tone_is_read_in_english_alone(text: str, tone: int | None) -> None:
     assert voice.positive + voice.negative + voice.neutral == (tone is not None)
 
 
-@pytest.mark.parametrize(("apart", "undisclosed"), [(NEAR - 20, 0), (NEAR + 20, 1)])
+@pytest.mark.parametrize(("apart", "undisclosed"), [(980, 0), (1_020, 1)])
 def test_a_label_counts_near_what_sells_or_at_the_top(apart: int, undisclosed: int) -> None:
-    far = "x " * NEAR
+    far = "x " * 1_000
     for text in (f"{far}Sponsored{' ' * apart}Buy now", f"{far}Buy now{' ' * apart}Sponsored"):
         assert report_marketing([made("a", text)], ["Acme"]).undisclosed == undisclosed
     assert report_marketing([made("a", f"Sponsored {far} Buy now")], ["Acme"]).undisclosed == 0
