@@ -61,6 +61,7 @@ SEEN = {
     "beside an unplaced part": f"<p style='left:-9999px'>{UNSEEN}</p>",
     "shown by another rule": f"<style>.q{{display:none}}.q.on{{display:block}}</style><p class='q on'>{UNSEEN}</p>",
     "shown by another class": f"<style>.q{{display:none}}.w{{display:block}}</style><p class='q w'>{UNSEEN}</p>",
+    "cut until a script": f"<script>x()</script><style>.q{{clip-path:inset(50%)}}</style><p class=q>{UNSEEN}</p>",
     "by a class until a script": f"<script>x()</script><style>.q{{display:none}}</style><p class='q'>{UNSEEN}</p>",
     "hidden from printers": f"<style>@media print{{.q{{display:none}}}}</style><p class='q'>{UNSEEN}</p>",
     "a class of another element": f"<style>div.q{{display:none}}</style><p class='q'>{UNSEEN}</p>",

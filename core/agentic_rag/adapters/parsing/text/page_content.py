@@ -193,11 +193,11 @@ def _said(node: LexborNode) -> Declarations:
 
 
 def _why_left_out(node: LexborNode, said: Declarations, sheets: PageSheets, *, hides: bool) -> _LeftOut | None:
-    if is_unreadable(said) or node in sheets.unreadable or (is_faded(said) and not sheets.may_change):
+    if node in sheets.unreadable or (said and (is_unreadable(said) or (not sheets.may_change and is_faded(said)))):
         return _LeftOut.UNSEEN
     if hides and (_is_hidden(node, said) or node in sheets.folded):
         return _LeftOut.HIDDEN
-    if any(_STRUCK_OUT in said.get(name, "") for name in _LINES):
+    if said and any(_STRUCK_OUT in said.get(name, "") for name in _LINES):
         return _LeftOut.STRUCK_OUT
     return _LeftOut.FURNITURE if _is_furniture(node) else None
 
@@ -209,7 +209,7 @@ def _is_hidden(node: LexborNode, said: Declarations) -> bool:
         or ("hidden" in attributes and _NOTE not in attributes)
         or "popover" in attributes
         or (attributes.get("aria-hidden") or "").lower() == "true"
-        or is_folded(said)
+        or (bool(said) and is_folded(said))
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborNode
@@ -51,29 +52,42 @@ class Letters:
         return any(abs(one - other) > _CLOSE for one, other in zip(self.colour, self.behind, strict=True))
 
 
+_UNKNOWN = Letters(None, None)
+
+
 def letters_at_first(sheets: PageSheets) -> Letters:
     """Of a page before its elements say anything: black on white unless a sheet may say otherwise."""
-    return Letters(None, None) if sheets.restyles else Letters((0, 0, 0), (255, 255, 255))
+    return _UNKNOWN if sheets.restyles else Letters((0, 0, 0), (255, 255, 255))
 
 
 def letters_within(node: LexborNode, said: Declarations, around: Letters, sheets: PageSheets) -> Letters:
     """The letters of an element, by what it and those around it say; what a sheet may change is not known."""
-    attributes = node.attributes
+    attributes, tag = node.attributes, node.tag
     found = around
     if sheets.restyles and ("class" in attributes or "id" in attributes):
-        found = Letters(None, None)
-    elif sheets.restyles and found.is_nothing and node.tag not in _INLINE:
+        found = _UNKNOWN
+    elif sheets.restyles and found.is_nothing and tag not in _INLINE:
         found = replace(found, is_nothing=False)
     if node in sheets.sizeless:
         found = replace(found, is_nothing=True)
-    if node.tag == "a":
+    if tag == "a" and found.colour is not None:
         found = replace(found, colour=None)  # Links have a colour of their own.
+    if said or "bgcolor" in attributes or "color" in attributes:
+        return _styled(found, said, attributes)
+    return found
+
+
+def _styled(around: Letters, said: Declarations, attributes: Mapping[str, str | None]) -> Letters:
+    """The letters of an element that says itself how they look."""
+    found = around
     stated = attributes.get("bgcolor")
     if stated or any(one.startswith("background") for one in said) or said.get("position") in ("absolute", "fixed"):
         text = said.get("background-color") or said.get("background") or (stated or "").lower()
         found = replace(found, behind=None if "background-image" in said else _solid(text))
-    if (colour := said.get("color") or (attributes.get("color") or "").lower()) or any(one in said for one in _DRAWN):
-        found = replace(found, colour=None if any(one in said for one in _DRAWN) else _colour(colour))
+    if any(one in said for one in _DRAWN):
+        found = replace(found, colour=None)
+    elif colour := said.get("color") or (attributes.get("color") or "").lower():
+        found = replace(found, colour=_colour(colour))
     size = font_is_nothing(said)
     return found if size is None else replace(found, is_nothing=size)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 Declarations = Mapping[str, str]
+
+_NOTHING: Declarations = MappingProxyType({})
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9a-fA-F]{1,6})\s?")
@@ -44,9 +47,9 @@ _MOST_SOUGHT = 30
 class _Chosen:
     """Elements that rules choose: by selectors of one name (`.a`, `p.a`, `#a`), and by themselves."""
 
-    selectors: frozenset[str]
-    nodes: frozenset[int]
-    shown: frozenset[str]
+    selectors: frozenset[str] = frozenset()
+    nodes: frozenset[int] = frozenset()
+    shown: frozenset[str] = frozenset()
     """Names of elements that other rules show."""
 
     def __contains__(self, node: LexborNode) -> bool:
@@ -66,10 +69,12 @@ class _Chosen:
 
 @dataclass(frozen=True, slots=True)
 class PageSheets:
-    """What the style sheets in a page say; those outside of it are not fetched."""
+    """What the style sheets in a page say; those outside of it are not fetched. Of a page with scripts, which may give
+    elements other names, no rule is heard.
+    """
 
     folded: _Chosen
-    """Elements that do not show (`is_folded`); none of a page with scripts, which may give them other classes."""
+    """Elements that do not show (`is_folded`)."""
     unreadable: _Chosen
     """Those that `is_unreadable` means."""
     sizeless: _Chosen
@@ -84,25 +89,25 @@ def read_sheets(tree: LexborHTMLParser) -> PageSheets:
     """Read the style sheets of a page; they must still be in the tree. What any rule shows again is not hidden: which
     of two rules holds is not worked out.
     """
+    sheets = [sheet.text() for sheet in tree.css("style")]
+    restyles = any("{" in one for one in sheets) or tree.css_first("link[rel~=stylesheet i]") is not None
+    if tree.css_first("script") is not None:
+        return PageSheets(_Chosen(), _Chosen(), _Chosen(), restyles, may_change=True)
     folded, unreadable, sizeless, shown = list[str](), list[str](), list[str](), set[str]()
-    restyles = tree.css_first("link[rel~=stylesheet i]") is not None
-    for sheet in tree.css("style"):
-        for selectors, body, is_conditional in _rules(sheet.text()):
-            if _TELLS.search(body) is None:
-                continue
-            restyles = True
-            said = declarations(body)
-            split = [one.strip() for one in selectors.split(",")]
-            if is_unreadable(said) or is_folded(said) or font_is_nothing(said):
-                split = [] if is_conditional else split
-            elif _SHOWING & said.keys():
-                shown.update(name for one in split for name in _last_names(one))
-            for into, means in ((folded, is_folded), (unreadable, is_unreadable), (sizeless, font_is_nothing)):
-                into += split if means(said) else []
-    runs_scripts = tree.css_first("script") is not None
-    some = ([] if runs_scripts else folded, unreadable, sizeless)
-    hidden, gone, small = (_choose(tree, selectors, frozenset(shown)) for selectors in some)
-    return PageSheets(hidden, gone, small, restyles, restyles or runs_scripts)
+    for selectors, body, is_conditional in (rule for sheet in sheets for rule in _rules(sheet)):
+        if _TELLS.search(body) is None:
+            continue
+        said = declarations(body)
+        split = [one.strip() for one in selectors.split(",")]
+        hides = is_unreadable(said) or is_folded(said) or font_is_nothing(said)
+        if hides and is_conditional:
+            continue
+        if not hides and _SHOWING & said.keys():
+            shown.update(name for one in split for name in _last_names(one))
+        for into, means in ((folded, is_folded), (unreadable, is_unreadable), (sizeless, font_is_nothing)):
+            into += split if means(said) else []
+    hidden, gone, small = (_choose(tree, one, frozenset(shown)) for one in (folded, unreadable, sizeless))
+    return PageSheets(hidden, gone, small, restyles, may_change=restyles)
 
 
 def _choose(tree: LexborHTMLParser, selectors: Sequence[str], shown: frozenset[str]) -> _Chosen:
@@ -134,6 +139,8 @@ def _rules(sheet: str) -> Iterator[tuple[str, str, bool]]:
 
 def declarations(style: str) -> Declarations:
     """The declarations of a style attribute or a rule, in lower case; of one property the last."""
+    if not style:
+        return _NOTHING
     text = _ESCAPE.sub(_unescape, _COMMENT.sub("", style)).lower()
     found = dict[str, str]()
     for one in text.split(";"):
