@@ -11,11 +11,8 @@ from xml.etree.ElementTree import Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from agentic_rag.adapters.parsing.pages.page_facts import PageFacts, read_facts
-from agentic_rag.adapters.parsing.text.depth import flatten
-from agentic_rag.adapters.parsing.text.formulas import formula_text
-from agentic_rag.adapters.parsing.text.page_controls import folded_texts, write_controls
-from agentic_rag.adapters.parsing.text.shown_letters import letters_at_first, letters_within
-from agentic_rag.adapters.parsing.text.style_rules import (
+from agentic_rag.adapters.parsing.pages.shown_letters import letters_at_first, letters_within
+from agentic_rag.adapters.parsing.pages.style_rules import (
     Declarations,
     PageSheets,
     declarations,
@@ -24,6 +21,9 @@ from agentic_rag.adapters.parsing.text.style_rules import (
     is_unreadable,
     read_sheets,
 )
+from agentic_rag.adapters.parsing.text.depth import flatten
+from agentic_rag.adapters.parsing.text.formulas import formula_text
+from agentic_rag.adapters.parsing.text.page_controls import folded_texts, write_controls
 from agentic_rag.adapters.parsing.text.svg import as_picture
 
 _NEVER_READ = [
@@ -124,13 +124,13 @@ def _parse(source: str) -> LexborHTMLParser:
             shown = around
         shown.replace_with(text)
     for drawing in tree.css("svg"):
-        if not _is_hidden(drawing, _said(drawing)) and (picture := as_picture(drawing)) is not None:
+        if not _is_hidden(drawing, _style_of(drawing)) and (picture := as_picture(drawing)) is not None:
             drawing.replace_with(picture)
     return tree
 
 
 def _stands_for(around: LexborNode, math: LexborNode) -> bool:
-    return _is_hidden(around, _said(around)) and letters_of(around) == letters_of(math)
+    return _is_hidden(around, _style_of(around)) and letters_of(around) == letters_of(math)
 
 
 def _element(node: LexborNode, depth: int) -> Element:
@@ -167,7 +167,7 @@ def _leave_out(tree: LexborHTMLParser, *, hides: bool, folded: list[str]) -> tup
                 continue
             if tag.startswith(("-", "!")):
                 continue
-            said = _said(child)
+            said = _style_of(child)
             why = _why_left_out(child, said, sheets, hides=hides)
             if why is None:
                 stack.append((child, letters_within(child, said, looks, sheets)))
@@ -188,7 +188,7 @@ def _words_of(node: LexborNode) -> str:
     return " ".join((text or "").split())
 
 
-def _said(node: LexborNode) -> Declarations:
+def _style_of(node: LexborNode) -> Declarations:
     return declarations(node.attributes.get("style") or "")
 
 

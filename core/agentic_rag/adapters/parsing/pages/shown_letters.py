@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborNode
 
-from agentic_rag.adapters.parsing.text.style_rules import Declarations, PageSheets, font_is_nothing
+from agentic_rag.adapters.parsing.pages.style_rules import Declarations, PageSheets, font_is_nothing
 
 Colour = tuple[int, int, int]
 
@@ -73,11 +73,11 @@ def letters_within(node: LexborNode, said: Declarations, around: Letters, sheets
     if tag == "a" and found.colour is not None:
         found = replace(found, colour=None)  # Links have a colour of their own.
     if said or "bgcolor" in attributes or "color" in attributes:
-        return _styled(found, said, attributes)
+        return _own_letters(found, said, attributes)
     return found
 
 
-def _styled(around: Letters, said: Declarations, attributes: Mapping[str, str | None]) -> Letters:
+def _own_letters(around: Letters, said: Declarations, attributes: Mapping[str, str | None]) -> Letters:
     """The letters of an element that says itself how they look."""
     found = around
     stated = attributes.get("bgcolor")
