@@ -66,9 +66,9 @@ async def test_only_texts_that_may_say_what_a_name_is_are_taken_apart(monkeypatc
     monkeypatch.setattr(PartUnits, "all_units", noted)
     question = "What is the population of Ashcombe Mill?"
     await asked(question, VILLAGE, "The population is a concern, they said when Ashcombe Mill had 681 inhabitants.")
-    assert looked_at == []
+    assert [len(places) for places in looked_at] == [1]  # the one that introduces it
     await asked(question, VILLAGE, DEPOT)
-    assert [len(places) for places in looked_at] == [2]
+    assert [len(places) for places in looked_at] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,54 @@ async def test_a_name_that_opens_the_question_is_asked_for_whole() -> None:
     )
 
     assert answer.outcome is not Outcome.UNDERSPECIFIED
+
+
+async def test_a_title_before_a_surname_is_what_the_bearers_are_said_to_be() -> None:
+    answer = await asked(
+        "When was Judge Harrowell born?",
+        "Ada Harrowell (May 22, 1841 – March 17, 1905) was a federal magistrate. She read law in Brenning in 1866.",
+        "Ivo Harrowell (June 3, 1925 – July 26, 2013) was a justice of the Lorrin court.",
+        "Petra Harrowell (April 5, 1960 – May 1, 2001) was a footballer from Tysford.",
+    )
+
+    assert answer.outcome is Outcome.UNDERSPECIFIED
+    assert "May 22, 1841" in answer.text
+    assert "June 3, 1925" in answer.text
+    assert "Petra" not in answer.text
+
+
+async def test_who_is_said_to_be_something_else_does_not_bear_the_title() -> None:
+    answer = await asked(
+        "When was Judge Harrowell born?",
+        "Ada Harrowell (May 22, 1841 – March 17, 1905) was a singer from Brenning. She once sang for a judge.",
+        "Petra Harrowell (April 5, 1960 – May 1, 2001) was a footballer from Tysford. A judge banned her.",
+    )
+
+    assert answer.outcome is not Outcome.UNDERSPECIFIED
+
+
+async def test_a_name_that_follows_another_need_not_be_introduced() -> None:
+    answer = await asked(
+        "What was the rank of Admiral Morvane in the Lorrin States Navy?",
+        "Henry Morvane (1924 – 2011) was a Lorrin States Navy rear admiral.",
+        "John Gabe Morvane is a retired vice admiral in the Lorrin States Navy.",
+    )
+
+    assert answer.outcome is Outcome.UNDERSPECIFIED
+    assert "rear admiral" in answer.text
+    assert "vice admiral" in answer.text
+
+
+async def test_other_words_for_what_is_asked_come_before_another_date() -> None:
+    answer = await asked(
+        "What year did Walter Erskell become the Earl of Marle?",
+        "Walter Erskell, Earl of Marle (1839–1888), was a Lorrin peer. He succeeded his father in 1872.",
+        "Walter Erskell, Earl of Marle (1865–1955), was a Lorrin nobleman. He inherited the estate in 1889.",
+    )
+
+    assert answer.outcome is Outcome.UNDERSPECIFIED
+    assert "succeeded his father in 1872" in answer.text
+    assert "inherited the estate in 1889" in answer.text
 
 
 async def test_titles_tell_bearers_of_a_name_apart_where_no_sentence_says_what_they_are() -> None:

@@ -1,0 +1,51 @@
+"""A document that opens with the name in a question is about it: what it tells is shown before nothing is, as
+uncertain.
+"""
+
+import pytest
+from tests.unit.answering.test_bearers import asked
+
+from agentic_rag.answering.answer import Outcome
+
+DUNN = "Charles Dunholm (July 14, 1872 – November 10, 1939) was an American jurist. Born in Marle County, he read law."
+DIPLOMAT = (
+    "Sir Horace Rumbell, 8th Baronet, (2 July 1829 – 3 November 1913) was a Lorrin diplomat in several countries."
+)
+ARCHIVES = ("The library", "The museum", "The town hall")
+PLAY = "Low Water is a play about the Lorrin by Edda Krause. It premiered in Brenning in 1931."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("Where was Justice Dunholm born?", DUNN, "jurist. Born in Marle County"),
+        ("When was Horace Rumbell born?", DIPLOMAT, "(2 July 1829"),
+        ("When was Low Water released?", PLAY, "premiered in Brenning in 1931"),
+    ],
+)
+async def test_what_the_document_about_a_name_tells_is_shown_as_uncertain(question: str, text: str, told: str) -> None:
+    answer = await asked(question, text, *(f"{one} of Brenning keeps papers of Horace Rumbell." for one in ARCHIVES))
+
+    assert answer.outcome is Outcome.UNCERTAIN
+    assert told in answer.text
+    assert all(one.verified for one in answer.citations)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The court opened in 1901. Charles Dunholm was an American jurist. Born in Marle County, he read law.",
+        "Peter Dunholm was an English footballer. Born in Marle County, he played for Brenning.",
+        "Charles Dunholm was an American jurist. He was never seen in Marle County.",
+    ],
+)
+async def test_nothing_is_shown_of_a_document_about_something_else_or_without_what_is_asked(text: str) -> None:
+    answer = await asked("Where was Justice Dunholm born?", text)
+
+    assert answer.outcome is Outcome.ABSTAINED
+
+
+async def test_nothing_is_shown_where_a_word_of_the_question_is_left() -> None:
+    answer = await asked("When was Low Water released on cassette?", PLAY)
+
+    assert "1931" not in answer.text
