@@ -9,7 +9,9 @@ from time import process_time
 
 import pytest
 
-from agentic_rag.adapters.parsing.loaders.html import read_main_content, read_whole
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.html import load, read_main_content, read_whole
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.document import BlockKind
 
@@ -106,6 +108,36 @@ def test_no_share_of_a_page_makes_read_what_no_script_shows(read_page: Callable[
 @pytest.mark.parametrize("part", SEEN.values(), ids=SEEN)
 def test_what_people_see_is_read_however_it_is_styled(read_page: Callable[[str], LoadedText], part: str) -> None:
     assert UNSEEN in main_text(read(read_page, part))
+
+
+@EACH_WAY
+@pytest.mark.parametrize(
+    "part",
+    [
+        f'<script type="application/ld+json">{{"@type": "Product", "description": "{UNSEEN}"}}</script>',
+        f'<meta name="description" content="{UNSEEN}"><meta property="og:description" content="{UNSEEN}">',
+        f'<div itemscope itemtype="https://schema.org/Product"><meta itemprop="description" content="{UNSEEN}"></div>',
+        f'<img src="data:text/html,{UNSEEN}" alt="{UNSEEN}" title="{UNSEEN}"><a aria-label="{UNSEEN}"></a>',
+        f'<style>p::after{{content:"{UNSEEN}"}}</style><template><p>{UNSEEN}</p></template>',
+    ],
+    ids=["JSON-LD", "meta", "microdata", "attributes", "content of styles"],
+)
+def test_what_a_page_says_to_machines_is_no_text_of_it(read_page: Callable[[str], LoadedText], part: str) -> None:
+    assert UNSEEN not in main_text(read(read_page, part))
+
+
+@pytest.mark.parametrize("is_web_page", [True, False])
+@pytest.mark.parametrize("mark", ["", "\ufeff", "\n"])
+def test_xhtml_is_read_by_its_own_rules_wherever_it_comes_from(is_web_page: bool, mark: str) -> None:
+    """Its empty elements took the whole page for a title or a script."""
+    page = (
+        f'{mark}<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="a.js"/>'
+        f"</head><body>{SHOWN}<div/><p><![CDATA[5 < 6 & 7]]></p></body></html>"
+    )
+
+    loaded = load(SourceFile(page.encode(), "page.html", ParserLimits(), is_web_page=is_web_page))
+
+    assert loaded.text.splitlines() == [SHOWN.removeprefix("<p>").removesuffix("</p>"), "", "5 < 6 & 7"]
 
 
 @EACH_WAY

@@ -24,9 +24,9 @@ _XML = "<?xml"
 def load(source: SourceFile) -> LoadedText:
     """Read a page. What is left out of it stands at the end of its text."""
     page = decoded(source.content, source.charset)
-    if source.is_web_page:
-        return read_main_content(page)
-    return read_whole(as_html(page) if page.startswith(_XML) else page)
+    if page.lstrip("\ufeff \n\t").startswith(_XML):
+        page = as_html(page)
+    return read_main_content(page) if source.is_web_page else read_whole(page)
 
 
 def read_html(source: str, *, describes_pictures: bool = False) -> LoadedText:
