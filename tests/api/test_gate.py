@@ -55,12 +55,14 @@ class FakeLog:
         most: int,
         *,
         mode: str | None = None,
-        plan: str | None = None,
-        but_deploy: str | None = None,
     ) -> Sequence[StoredDecision]:
         self.asked.append((workspace, since, subject, most))
-        found = [one for one in self.kept if plan in (None, one.plan_type) and one.deploy != but_deploy]
-        return [one for one in found if mode in (None, one.mode)][:most]
+        return [one for one in self.kept if mode in (None, one.mode)][:most]
+
+    async def decisions_of_plan(
+        self, workspace: WorkspaceRef, since: datetime, plan: str, most: int, *, but_deploy: str | None = None
+    ) -> Sequence[StoredDecision]:
+        return [one for one in self.kept if one.plan_type == plan and one.deploy != but_deploy][:most]
 
     async def feedback_on(self, workspace: WorkspaceRef, run_ids: Sequence[UUID]) -> Sequence[Feedback]:
         return [one for one in self.said if one.run_id in run_ids]

@@ -46,19 +46,10 @@ class OutcomeLog:
     def monotonic(self) -> float:
         return self.at.timestamp()
 
-    async def decisions(
-        self,
-        workspace: WorkspaceRef,
-        since: datetime,
-        subject: str | None,
-        most: int,
-        *,
-        mode: str | None = None,
-        plan: str | None = None,
-        but_deploy: str | None = None,
+    async def decisions_of_plan(
+        self, workspace: WorkspaceRef, since: datetime, plan: str, most: int, *, but_deploy: str | None = None
     ) -> Sequence[StoredDecision]:
-        found = [one for one in self.kept if plan in (None, one.plan_type) and one.deploy != but_deploy]
-        return [one for one in found if mode in (None, one.mode)][:most]
+        return [one for one in self.kept if one.plan_type == plan and one.deploy != but_deploy][:most]
 
     async def feedback_on(self, workspace: WorkspaceRef, run_ids: Sequence[UUID]) -> Sequence[Feedback]:
         wanted = set(run_ids)

@@ -107,6 +107,10 @@ class SavedStore(Protocol):
         ...
 
 
+MOST_LOOKED_THROUGH = 20_000
+"""Decisions of a workspace among which those of one plan are looked for."""
+
+
 class GateLog(Protocol):
     """Decisions of the gate, what callers say of the runs, and plans that were put to rest. The first two go with their
     runs.
@@ -120,11 +124,17 @@ class GateLog(Protocol):
         most: int,
         *,
         mode: str | None = None,
-        plan: str | None = None,
-        but_deploy: str | None = None,
     ) -> Sequence[StoredDecision]:
-        """Decisions taken since then, newest first; only those of one subject's runs when one is named, of one
-        mode, of one plan, and of other deploys than `but_deploy`.
+        """Decisions taken since then, newest first; only those of one subject's runs when one is named, and of one
+        mode.
+        """
+        ...
+
+    async def decisions_of_plan(
+        self, workspace: WorkspaceRef, since: datetime, plan: str, most: int, *, but_deploy: str | None = None
+    ) -> Sequence[StoredDecision]:
+        """Those of runs that took a plan, among the newest `MOST_LOOKED_THROUGH` of all plans; of other deploys than
+        `but_deploy`.
         """
         ...
 

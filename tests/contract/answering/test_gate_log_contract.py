@@ -160,7 +160,7 @@ async def test_of_one_plan_only_its_decisions_come_however_many_newer_ones_there
     later = replace(judged(workspace), created_at=inside.created_at + timedelta(seconds=1))
     await adapter.runs.record([inside, outside, later])
 
-    (found,) = await adapter.gate_log.decisions(workspace, inside.created_at, None, 1, plan="full_loop")
+    (found,) = await adapter.gate_log.decisions_of_plan(workspace, inside.created_at, "full_loop", 1)
 
     assert found == decision_to_store(outside)
     assert (found.plan_type, found.external_calls, found.gained) == ("full_loop", 5, False)
@@ -173,7 +173,7 @@ async def test_decisions_of_other_deploys_are_told_apart(adapter: Backend) -> No
     (found,) = await adapter.gate_log.decisions(workspace, run.created_at, None, 9)
 
     others = [
-        await adapter.gate_log.decisions(workspace, run.created_at, None, 9, but_deploy=deploy)
+        await adapter.gate_log.decisions_of_plan(workspace, run.created_at, found.plan_type, 9, but_deploy=deploy)
         for deploy in (found.deploy, "another")
     ]
 

@@ -11,6 +11,7 @@ from tests.memory_store.session.store import MemoryStore, entered
 from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind
 from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
+from agentic_rag.answering.ports import MOST_LOOKED_THROUGH
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -30,18 +31,20 @@ class MemoryGateLog:
         most: int,
         *,
         mode: str | None = None,
-        plan: str | None = None,
-        but_deploy: str | None = None,
     ) -> list[StoredDecision]:
-        """Decisions of runs, newest first; only those of one subject, mode or plan when one is named, and of other
-        deploys.
-        """
+        """Decisions of runs, newest first; only those of one subject or mode when one is named."""
         state = entered(self._store.committed, workspace)
         held = [] if state is None else [run for run in state.runs.values() if subject in (None, run.subject)]
         found = [one for one in map(decision_to_store, held) if one is not None and one.decided_at >= since]
-        found = [one for one in found if plan in (None, one.plan_type) and one.deploy != but_deploy]
         found = [one for one in found if mode in (None, one.mode)]
         return sorted(found, key=lambda one: (one.decided_at, str(one.run_id)), reverse=True)[:most]
+
+    async def decisions_of_plan(
+        self, workspace: WorkspaceRef, since: datetime, plan: str, most: int, *, but_deploy: str | None = None
+    ) -> list[StoredDecision]:
+        """Those with a plan, of other deploys."""
+        found = await self.decisions(workspace, since, None, MOST_LOOKED_THROUGH)
+        return [one for one in found if one.plan_type == plan and one.deploy != but_deploy][:most]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
         """Those that began since then, newest first."""

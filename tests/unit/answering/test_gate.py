@@ -18,6 +18,8 @@ from agentic_rag.answering.gate.intent import ASSUMED, AskedIntent, Intent, find
 from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.answering.gate.signals import (
     NOTHING_FOUND,
+    RECENT_TURNS,
+    TURN_CHARACTERS,
     ProbeSigns,
     QuestionSigns,
     measure_coverage,
@@ -308,3 +310,26 @@ def test_recent_turns_count_what_the_conversation_holds_of_the_question() -> Non
     assert _signs("What is the wave limit?", history=(turn,)).recent_turns == 1.0
     assert _signs("Who issues the sailing decision?", history=(turn,)).recent_turns == 0.0
     assert _signs("What is the wave limit?").recent_turns == 0.0
+
+
+def test_turns_of_long_ago_and_the_end_of_a_long_one_count_for_nothing() -> None:
+    question, said = "What is the wave limit?", Turn("And the wave limit?", "It is 1.5 metres.")
+    other = Turn("Who signs?", "Aarle.")
+
+    assert _signs(question, history=(said, *[other] * (RECENT_TURNS - 1))).recent_turns == 1.0
+    assert _signs(question, history=(said, *[other] * RECENT_TURNS)).recent_turns == 0.0
+    assert _signs(question, history=(Turn("x" * TURN_CHARACTERS, "The wave limit."),)).recent_turns == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "wants"),
+    [
+        ("What does https://tariffs.example/a say of berths?", 1.0),
+        ("Search the web for berths", 1.0),
+        ("google the berth tariff", 1.0),
+        ("Which berths are on the internet?", 1.0),
+        ("What does the handbook say of the web of trust?", 0.0),
+    ],
+)
+def test_who_names_the_web_or_an_address_wants_it(question: str, wants: float) -> None:
+    assert _signs(question).wants_web == wants

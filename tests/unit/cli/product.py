@@ -456,12 +456,16 @@ class Product:
         most: int,
         *,
         mode: str | None = None,
-        plan: str | None = None,
-        but_deploy: str | None = None,
     ) -> list[StoredDecision]:
         """Decisions of the runs, as a `GateLog`."""
         found = [one for one in map(decision_to_store, self.answers.values()) if one is not None]
-        return [one for one in found if mode in (None, one.mode) and plan in (None, one.plan_type)]
+        return [one for one in found if mode in (None, one.mode)]
+
+    async def decisions_of_plan(
+        self, workspace: WorkspaceRef, since: datetime, plan: str, most: int, *, but_deploy: str | None = None
+    ) -> list[StoredDecision]:
+        """Those with a plan, as a `GateLog`."""
+        return [one for one in await self.decisions(workspace, since, None, most) if one.plan_type == plan]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
         """None, as a `GateLog`."""

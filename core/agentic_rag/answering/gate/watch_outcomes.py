@@ -87,9 +87,9 @@ class WatchOutcomes:
         """The newest runs with a plan; where one deploy alone made them and is slow, some of those before it too, by
         which it is judged.
         """
-        found = list(await self._log.decisions(workspace, since, None, most, plan=plan))
+        found = list(await self._log.decisions_of_plan(workspace, since, plan, most))
         if len(found) == most and (deploy := find_slow_alone(found, self._slow_seconds)) is not None:
-            earlier = await self._log.decisions(workspace, since, None, MOST_RUNS, plan=plan, but_deploy=deploy)
+            earlier = await self._log.decisions_of_plan(workspace, since, plan, MOST_RUNS, but_deploy=deploy)
             known = {one.run_id for one in found}
             found += [one for one in earlier if one.run_id not in known]
         return found

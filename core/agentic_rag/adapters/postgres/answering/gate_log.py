@@ -14,6 +14,7 @@ from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind, Feed
 from agentic_rag.answering.gate.rollback import REST, Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
 from agentic_rag.answering.gate_decision import Downgrade, DowngradeCause, FeatureContribution
+from agentic_rag.answering.ports import MOST_LOOKED_THROUGH
 from agentic_rag.answering.run import Run
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -41,11 +42,25 @@ SELECT d.*
 FROM rag_gate_decisions d
 JOIN rag_runs r USING (org_id, workspace_id, run_id)
 WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.decided_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
-  AND ($6::text IS NULL OR d.mode = $6) AND ($7::text IS NULL OR d.plan_type = $7)
-  AND ($8::text IS NULL OR coalesce(d.deploy, '') <> $8)
+  AND ($6::text IS NULL OR d.mode = $6)
 ORDER BY d.decided_at DESC, d.run_id DESC
 LIMIT $5
 """
+
+# Every process asks twice a minute: a plan that nobody takes must not cost a look at all decisions of a month.
+DECISIONS_OF_PLAN = f"""
+SELECT d.*
+FROM (
+    SELECT *
+    FROM rag_gate_decisions
+    WHERE org_id = $1 AND workspace_id = $2 AND decided_at >= $3
+    ORDER BY decided_at DESC, run_id DESC
+    LIMIT {MOST_LOOKED_THROUGH}
+) d
+WHERE d.plan_type = $4 AND ($6::text IS NULL OR coalesce(d.deploy, '') <> $6)
+ORDER BY d.decided_at DESC, d.run_id DESC
+LIMIT $5
+"""  # noqa: S608 - a constant number
 
 _FEEDBACK_COLUMNS = "run_id, subject, given_at, rating, reason, task_outcome, chunk_ids, precision_at_k"
 
@@ -126,12 +141,16 @@ class PostgresGateLog:
         most: int,
         *,
         mode: str | None = None,
-        plan: str | None = None,
-        but_deploy: str | None = None,
     ) -> list[StoredDecision]:
-        wanted = since, subject, most, mode, plan, but_deploy
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(DECISIONS, *workspace.key, *wanted)
+            rows = await connection.fetch(DECISIONS, *workspace.key, since, subject, most, mode)
+        return [_decision(row) for row in rows]
+
+    async def decisions_of_plan(
+        self, workspace: WorkspaceRef, since: datetime, plan: str, most: int, *, but_deploy: str | None = None
+    ) -> list[StoredDecision]:
+        async with self._pool.transaction(workspace.org_id) as connection:
+            rows = await connection.fetch(DECISIONS_OF_PLAN, *workspace.key, since, plan, most, but_deploy)
         return [_decision(row) for row in rows]
 
     async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
