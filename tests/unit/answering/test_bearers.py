@@ -156,6 +156,21 @@ async def test_a_name_that_follows_another_need_not_be_introduced() -> None:
     assert "vice admiral" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("Warm Welcome to the Lorrin", "Warm Welcome to Brenning"), ("Singing at Lorrin Hall", "Singing lessons")],
+)
+async def test_a_name_with_small_words_in_it_is_asked_for_whole(name: str, other: str) -> None:
+    answer = await asked(
+        f"Who performed in {name}?",
+        f"{name} is a play of 2011. Ivo Marin performed in it.",
+        f"{other} is a song of 1999. Petra Lind performed it in Lorrin Hall.",
+    )
+
+    assert answer.outcome is not Outcome.UNDERSPECIFIED
+    assert "Ivo Marin" in answer.text
+
+
 async def test_other_words_for_what_is_asked_come_before_another_date() -> None:
     answer = await asked(
         "What year did Walter Erskell become the Earl of Marle?",

@@ -49,3 +49,33 @@ async def test_nothing_is_shown_where_a_word_of_the_question_is_left() -> None:
     answer = await asked("When was Low Water released on cassette?", PLAY)
 
     assert "1931" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "opening", "beside"),
+    [
+        (
+            "What does the term Ibarag refer to?",
+            "Ibarag people The Ibarag are a minority of half a million people in Marle.",
+            "However, in the case of Ibarag, this term refers to a type of traditional dance performed at festivals.",
+        ),
+        (
+            "What is the medium of Low Water?",
+            "Low Water is a 1979 film by Ivo Marin.",
+            "Note: the medium of Low Water has been changed to a novel in this section.",
+        ),
+    ],
+)
+async def test_what_a_name_is_is_certain_only_of_a_document_that_says_so(
+    question: str, opening: str, beside: str
+) -> None:
+    assert (await asked(question, beside)).outcome is Outcome.GROUNDED
+    assert (await asked(question, opening, beside)).outcome is Outcome.UNCERTAIN
+
+
+async def test_what_else_is_asked_of_a_name_may_stand_in_any_document() -> None:
+    opening = "Project Tern is the move of the archive to the new store."
+
+    answer = await asked("What is the budget of Project Tern?", opening, "The budget of Project Tern is 40,000 euros.")
+
+    assert answer.outcome is Outcome.GROUNDED

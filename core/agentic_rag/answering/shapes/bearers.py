@@ -7,7 +7,7 @@ tell of different things, the question has an answer for each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from uuid import UUID
@@ -20,7 +20,7 @@ from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.shapes.question_kind import QuestionKind
-from agentic_rag.answering.siblings.asked_act import leaves_words, tells_act
+from agentic_rag.answering.siblings.asked_act import asks_what_it_is, leaves_words, tells_act
 from agentic_rag.answering.siblings.introductions import (
     AskedName,
     Introduction,
@@ -109,6 +109,23 @@ def find_sole_bearer(
     opening = telling.introduction
     is_told = tells_act(part, unit, quote_of(unit, passages)) and not leaves_words(part, unit.mask | opening.unit.mask)
     return _sentence(telling, unit, passages) if is_told and opens_document(opening, passages) else None
+
+
+def is_of_other_documents(
+    part: Subquery, kind: QuestionKind, passages: Sequence[Passage], quoted: Collection[int]
+) -> bool:
+    """True where it is asked what the name is, documents open with that, and none of the passages at the positions
+    `quoted` is of one of them: those may tell of something else.
+    """
+    if not asks_what_it_is(part.text):
+        return False
+    opened = {
+        passages[telling.introduction.unit.passage].chunk.document_id
+        for thing in _find_things(part, kind, None, passages, frozenset())
+        for telling in thing
+        if telling.introduction.share == 1 and opens_document(telling.introduction, passages)
+    }
+    return bool(opened) and opened.isdisjoint(passages[place].chunk.document_id for place in quoted)
 
 
 def _find_things(

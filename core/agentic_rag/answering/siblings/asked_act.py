@@ -8,6 +8,9 @@ from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subq
 from agentic_rag.answering.extraction.subquery import ASKING_WORDS, terms_of
 from agentic_rag.answering.plan import AnswerType
 
+_ASKS_KIND = re.compile(
+    r"\b(?:profession|occupation|known for|sport|genre|medium|nationality|refers? to|stands? for)\b", re.IGNORECASE
+)
 _ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|died?|death)\b", re.IGNORECASE)
 _TELLS_LIFE = re.compile(
     r"\([^()]*(?:\bborn\b|\d\s*[–-])[^()]*\)|\b(?:born|died)\b[^.;]{0,40}?\b\d{4}\b", re.IGNORECASE
@@ -32,6 +35,11 @@ def tells_act(part: Subquery, unit: CandidateUnit, said: str) -> bool:
     if part.answer_type is AnswerType.DATE and _ASKS_LIFE.search(part.text):
         return _TELLS_LIFE.search(said) is not None
     return _holds_rest(part, unit.mask) or any(asked.search(part.text) and tells.search(said) for asked, tells in _ACTS)
+
+
+def asks_what_it_is(question: str) -> bool:
+    """True for a question that the sentence answers which says what somebody or something is."""
+    return _ASKS_KIND.search(question) is not None
 
 
 def leaves_words(part: Subquery, held: int) -> bool:

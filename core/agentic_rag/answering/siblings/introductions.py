@@ -43,7 +43,7 @@ _LIFE = re.compile(r"\([^()]*(?:\bborn\b|[–-])[^()]*\)")
 """Dates of life behind a name."""
 _OPENERS = FUNCTION_WORDS - {"the"}
 _NAME_WORD = re.compile(r"[^\W_][\w'’.-]*|&")
-_JOINS = frozenset({"of", "the", "and", "de", "la", "du", "von", "van", "&"})
+_JOINS = frozenset({"of", "the", "and", "to", "de", "la", "du", "von", "van", "&"})
 """Words inside a name."""
 _TITLES = tuple(
     frozenset(terms_of(words))
@@ -79,19 +79,21 @@ def find_name(part: Subquery) -> AskedName | None:
         named |= frozenset(terms_of(opener)).intersection(term.term for term in part.terms)
     if not named:
         return None
-    first = _first_name(part.text, named) or named
+    first = _first_name(part.text, named)
+    if len(first) < 2:
+        first = named
     titles = frozenset(one for one in first if len(first) > 1 and any(one in group for group in _TITLES))
     return AskedName(named, first, titles)
 
 
 def _first_name(question: str, named: frozenset[str]) -> frozenset[str]:
-    """The terms of the names in a row that come first."""
+    """The terms of the names in a row that come first, with what joins them: "Welcome to the Show"."""
     first: list[str] = []
     for word in _NAME_WORD.findall(question):
         terms = terms_of(word)
         if terms and named.issuperset(terms):
             first += terms
-        elif first and word.lower() not in _JOINS:
+        elif first and word.lower() not in _JOINS and not word[0].isupper():
             break
     return frozenset(first)
 

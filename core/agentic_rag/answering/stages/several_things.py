@@ -13,9 +13,10 @@ from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedS
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.messages import Message, RunMessage
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall
-from agentic_rag.answering.shapes.bearers import find_bearers, find_sole_bearer
+from agentic_rag.answering.shapes.bearers import find_bearers, find_sole_bearer, is_of_other_documents
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.readings import find_readings
+from agentic_rag.answering.verification.citations import all_quotes
 from agentic_rag.retrieval.candidates import Passage
 
 
@@ -36,12 +37,17 @@ def of_several_things(
 
 
 def tell_of_one_thing(state: RunState, asked: tuple[Subquery, Sequence[Passage]], kind: QuestionKind) -> RunState:
-    """Where a draft is no answer, or none for certain, and one thing bears the name in the question: with the sentence
-    about it that tells what is asked, as uncertain.
+    """The draft as uncertain where it is asked what a name is and no quote is of a document that opens with that; where
+    it is no answer, or none for certain, and one thing bears the name, with the sentence about it that tells what is
+    asked.
     """
     draft = state.draft
-    if draft.shortfall is None or draft.is_underspecified or draft.is_conflicting or draft.missing:
+    if draft.is_underspecified or draft.is_conflicting or draft.missing or not draft.sentences:
         return state
+    if draft.shortfall is None:
+        quoted = {one.passage for one in all_quotes(draft.sentences)}
+        is_beside = is_of_other_documents(asked[0], kind, asked[1], quoted)
+        return replace(state, draft=replace(draft, shortfall=not_established(()))) if is_beside else state
     sole = find_sole_bearer(asked[0], kind, asked[1], state.checked.excluded)
     if sole is None:
         return state
