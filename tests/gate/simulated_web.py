@@ -142,7 +142,7 @@ class SimulatedWeb:
         found = self.pages.get(url, Answer(status="404 Not Found"))
         sent = found.bytes()
         if (known := named.get(b"if-none-match")) is not None and known in sent:
-            return b"HTTP/1.1 304 Not Modified\r\n\r\n"
+            return "\r\n".join(("HTTP/1.1 304 Not Modified", *found.headers)).encode() + b"\r\n\r\n"
         return sent
 
 

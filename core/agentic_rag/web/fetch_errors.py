@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.kernel.errors import Retryable
+from agentic_rag.kernel.errors import AgenticRagError, Retryable
 from agentic_rag.web.retry_after import stated_wait
 
 BUSY = "SITE_BUSY"
@@ -25,3 +25,16 @@ class StatusRefused(Retryable):
 
 class PageGone(StatusRefused):
     """The server has no such page (any more)."""
+
+
+_TAKEN = "taken_bytes"
+
+
+def note_size(error: AgenticRagError, size: int) -> None:
+    """Note how many bytes came before a page was refused, so that they count against a budget."""
+    setattr(error, _TAKEN, size)
+
+
+def size_before(error: AgenticRagError) -> int:
+    """The bytes that came before a page was refused."""
+    return getattr(error, _TAKEN, 0)

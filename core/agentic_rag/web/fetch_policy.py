@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentic_rag.web.encodings import decode_page
 from agentic_rag.web.url_policy import HostList
 
 MAX_PAGE_BYTES = 2_000_000
@@ -67,6 +68,11 @@ class FetchedPage:
     def charset(self) -> str:
         """The code page that the server states; empty where it states none."""
         return charset_of(self.headers.get("content-type", ""))
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return decode_page(self.body, self.charset)
 
 
 def charset_of(content_type: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote_to_bytes, urlencode, urljoin, urlsplit
 
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
 
@@ -25,6 +25,8 @@ _REFRESH = re.compile(r"\s*(\d{1,4}(?:\.\d{0,3})?)\s*[;,]\s*(?:url\s*=\s*)?[\"']
 _TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|_ga|yclid|igshid|phpsessid|jsessionid|sid|sessionid|session_id", re.I
 )
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _SESSION = re.compile(r";jsessionid=[^/?#]*", re.IGNORECASE)
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
 _OTHER_FILES = re.compile(
@@ -36,21 +38,36 @@ _OTHER_FILES = re.compile(
 
 def canonical_url(url: str) -> str:
     """The one form of an address: no fragment, no index file, no tracking or session parameter, parameters in order, no
-    double slash, no slash at the end. Errors: `AddressRefused`.
+    double slash, no slash at the end, no escape of a letter that needs none. Bytes of other encodings than UTF-8 stay
+    what they are. Errors: `AddressRefused`.
     """
     target = parse_target(url.partition("#")[0])
     path, _, query = target.request.partition("?")
     while (shorter := _shorten(path)) != path:
         path = shorter
-    kept = sorted((name, value) for name, value in parse_qsl(query, keep_blank_values=True) if not _is_tracking(name))
+    kept = sorted((name, value) for name, value in _parameters(query) if not _is_tracking(name.decode("latin-1")))
     request = f"{path}?{urlencode(kept)}" if kept else path
     return parse_target(f"{target.scheme.value}://{target.authority}{request}").url
 
 
+def _parameters(query: str) -> Iterator[tuple[bytes, bytes]]:
+    for part in query.split("&"):
+        name, _, value = part.replace("+", " ").partition("=")
+        if part:
+            yield unquote_to_bytes(name), unquote_to_bytes(value)
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    """RFC 3986, 6.2.2: letters that need no escape are written as they are, other escapes in capitals."""
+    letter = chr(int(escape[1], 16))
+    return letter if _UNRESERVED.fullmatch(letter) is not None else escape[0].upper()
+
+
 def _shorten(path: str) -> str:
-    """The path without dots, double slashes and sessions, and without an index file, slashes and empty parameters (`;`)
-    at its end. What goes may lay bare what else has to go.
+    """The path without needless escapes, dots, double slashes and sessions, and without an index file, slashes and
+    empty parameters (`;`) at its end. What goes may lay bare what else has to go.
     """
+    path = _ESCAPE.sub(_unescape, path)
     path = urlsplit(urljoin(f"http://host{_SESSION.sub('', path)}", "")).path or path
     path = re.sub(r"/{2,}", "/", _SESSION.sub("", path))
     path = urlsplit(urljoin("http://host/", path)).path

@@ -15,6 +15,8 @@ from types import MappingProxyType
 from urllib.parse import urljoin
 from xml.parsers import expat
 
+from agentic_rag.web.encodings import ENCODINGS, MARKS, WIDE_STARTS
+
 MAX_LISTED = 50_000
 """Entries of one file, as the sitemap protocol allows (https://www.sitemaps.org/protocol.html)."""
 MAX_LISTING_BYTES = 10_000_000
@@ -47,28 +49,6 @@ _BASE = "http://www.w3.org/XML/1998/namespace}base"
 _ABOUT = "http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
 
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
-_MARKS = (
-    # UTF-32 first: its little-endian mark begins with that of UTF-16.
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_WIDE_STARTS = (
-    (b"<\0\0\0", "utf-32-le"), (b"\0\0\0<", "utf-32-be"), (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"),
-)  # fmt: skip
-_ENCODINGS = frozenset(
-    codecs.lookup(name).name
-    for name in (
-        "ascii utf-8 utf-8-sig utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be shift_jis cp932 euc-jp iso2022-jp "
-        "gb2312 gbk gb18030 big5 big5hkscs euc-kr cp949 koi8-r koi8-u cp866 cp437 cp850 cp874 mac-roman mac-cyrillic "
-        + " ".join(f"cp{1250 + number}" for number in range(9))
-        + " "
-        + " ".join(f"iso8859-{number}" for number in (*range(1, 12), *range(13, 17)))
-    ).split()
-)
-"""Those of texts: Python has others, some of which take long to read."""
 
 
 class ListingKind(enum.Enum):
@@ -217,19 +197,19 @@ def _decode(body: bytes, charset: str) -> str:
     """The text by its byte order mark, else what the server states (RFC 7303), else what the file states, else UTF-8:
     the first that fits. The XML parser by itself knows no encoding of several bytes but Unicode's.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if body.startswith(mark):
             return _fitting(body, (encoding,))
     declared = _DECLARED.match(body[:200].replace(b"\0", b""))
     stated = "" if declared is None else declared[1].decode("ascii")
-    wide = [encoding for start, encoding in _WIDE_STARTS if body.startswith(start)]
+    wide = [encoding for start, encoding in WIDE_STARTS if body.startswith(start)]
     return _fitting(body, wide or (charset, stated, "utf-8"))
 
 
 def _fitting(body: bytes, encodings: Sequence[str]) -> str:
     for name in encodings:
         try:
-            if codecs.lookup(name).name in _ENCODINGS:
+            if codecs.lookup(name).name in ENCODINGS:
                 return body.decode(name)
         except (LookupError, UnicodeDecodeError, ValueError):
             continue

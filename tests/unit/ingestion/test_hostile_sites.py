@@ -5,12 +5,15 @@ than they ask for.
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import pytest
 from tests.gate.simulated_web import Answer, page, prose
 from tests.gate.web_ground import CrawledWorkspace
 
+from agentic_rag.ingestion.web import near_pages
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
+from agentic_rag.ingestion.web.near_pages import signature
 from agentic_rag.web.links import read_links
 from agentic_rag.web.robots import read_directives
 
@@ -119,6 +122,41 @@ async def test_pages_that_send_one_another_on_end() -> None:
     assert ground.web.asked_twice == []
     assert ended["/0"][0] is PageState.EXPANDED
     assert ended["/1"][0] is PageState.EXPANDED
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        Answer("<p>Größe</p><a href='/größe'>x</a>".encode("latin-1"), media="text/html; charset=iso-8859-1"),
+        Answer("<meta charset=windows-1252><p>Größe</p><a href='/größe'>x</a>".encode("cp1252"), media="text/html"),
+        Answer("\ufeff<p>Größe</p><a href='/größe'>x</a>".encode("utf-16-le"), media="text/html"),
+    ],
+    ids=["by its server", "by itself", "by a byte order mark"],
+)
+async def test_links_are_read_in_the_encoding_of_their_page(sent: Answer) -> None:
+    ground, ended = await crawled({"/": sent, "/gr%C3%B6%C3%9Fe": page("Size", prose(80))})
+
+    assert ended["/gr%C3%B6%C3%9Fe"] == (PageState.KEPT, "")
+    assert ground.web.page_requests == [f"{SITE}/", f"{SITE}/gr%C3%B6%C3%9Fe"]
+
+
+def test_texts_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = prose(1) + prose(2)
+    whole = signature(text)
+    monkeypatch.setattr(near_pages, "AT_ONCE", 7)
+
+    assert signature(text) == whole
+    assert len(set(whole)) > 1
+
+
+def test_a_large_text_is_compared_in_little_memory() -> None:
+    text = " ".join(map(str, range(60_000)))
+    tracemalloc.start()
+    try:
+        signature(text)
+        assert tracemalloc.get_traced_memory()[1] < 40_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.tells("rag_crawl_ended", "job_id")

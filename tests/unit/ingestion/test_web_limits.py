@@ -120,6 +120,41 @@ async def test_a_crawl_ends_with_the_page_that_reaches_its_bytes() -> None:
     assert ground.web.page_requests == [f"{WIDE}/", f"{WIDE}/0", f"{WIDE}/1"]
 
 
+@pytest.mark.parametrize(
+    "refused",
+    [
+        Answer(b"a " * 999_995),
+        Answer(b"a " * 900_000, headers=("X-Robots-Tag: noindex",)),
+        Answer(b"2dc6c0\r\n" + b"a " * 900_000, headers=("Transfer-Encoding: chunked",)),
+    ],
+    ids=["too large", "noindex", "cut off"],
+)
+async def test_what_came_of_pages_that_are_refused_counts_against_the_bytes(refused: Answer) -> None:
+    ground = await CrawledWorkspace().open()
+    links = [f"/{number}" for number in range(5)]
+    ground.web.pages |= {f"{WIDE}/": page("Start", prose(60), links), **{f"{WIDE}{one}": refused for one in links}}
+    await ground.crawl(CrawlRequest((f"http://{WIDE}/",), max_bytes=3_000_000))
+
+    assert ground.web.page_requests == [f"{WIDE}/", f"{WIDE}/0", f"{WIDE}/1"]
+
+
+async def test_links_are_followed_to_the_same_site_with_www_and_without() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.web.pages |= {
+        f"{WIDE}/": Answer(status="301 Moved Permanently", headers=(f"Location: http://www.{WIDE}/",)),
+        f"www.{WIDE}/": page("Start", prose(60), [f"http://www.{WIDE}/a", f"http://{WIDE}/b", "http://else.org/"]),
+        f"www.{WIDE}/a": page("A", prose(61)),
+        f"{WIDE}/b": page("B", prose(62)),
+    }
+    ref = await ground.crawl(CrawlRequest((f"http://{WIDE}/",)))
+
+    assert {url: one.state for url, one in (await ground.frontier(ref)).items()} == {
+        f"http://{WIDE}/": PageState.KEPT,
+        f"http://www.{WIDE}/a": PageState.KEPT,
+        f"http://{WIDE}/b": PageState.KEPT,
+    }
+
+
 async def test_a_crawl_ends_with_the_page_after_which_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     ground = await CrawledWorkspace().open()
     links = [f"/{number}" for number in range(5)]

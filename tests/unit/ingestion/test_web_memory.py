@@ -94,6 +94,52 @@ async def test_a_crawl_asks_for_a_page_that_it_kept_by_its_validator_and_keeps_i
     assert any(prose(9) in one for one in await ground.texts())
 
 
+async def test_what_an_unchanged_page_links_to_is_asked_for_and_a_copy_of_it_is_not_kept() -> None:
+    ground = await ground_with_pages("/same", "/changed")
+    ground.web.pages[f"{HOST}/copy"] = ground.web.pages[f"{HOST}/same"]
+    ground.web.pages[f"{HOST}/"] = page("Start", prose(7), ("/same", "/changed", "/copy"))
+    request = CrawlRequest((f"http://{HOST}/",))
+    await ground.crawl(request)
+    await ground.work_pages()
+    ground.web.pages[f"{HOST}/changed"] = page("/changed", prose(9))
+
+    ended = await ground.frontier(await ground.crawl(request))
+
+    assert {url.partition(HOST)[2]: one.state for url, one in ended.items()} == {
+        "/": PageState.UNCHANGED,
+        "/same": PageState.UNCHANGED,
+        "/changed": PageState.KEPT,
+        "/copy": PageState.DUPLICATE,
+    }
+    assert f"http://{HOST}/copy" not in await ground.documents()
+
+
+async def test_a_page_that_nobody_read_yet_is_asked_for_as_a_whole() -> None:
+    ground = await ground_with_pages("/a")
+    request = CrawlRequest((f"http://{HOST}/a",), depth=0)
+    await ground.crawl(request)
+
+    [ended] = (await ground.frontier(await ground.crawl(request))).values()
+
+    assert ended.state is PageState.KEPT
+
+
+@pytest.mark.parametrize("changes", [False, True], ids=["the same", "another text"])
+async def test_a_page_that_asks_not_to_be_kept_any_more_is_hidden_by_the_next_crawl(changes: bool) -> None:
+    ground = await ground_with_pages("/a")
+    request = CrawlRequest((f"http://{HOST}/a",), depth=0)
+    await ground.crawl(request)
+    await ground.work_pages()
+    assert len(await ground.texts()) == 1
+    body = page("/a", prose(5)).body if changes else ground.web.pages[f"{HOST}/a"].body
+    ground.web.pages[f"{HOST}/a"] = Answer(body, headers=("X-Robots-Tag: noindex",))
+
+    [ended] = (await ground.frontier(await ground.crawl(request))).values()
+
+    assert (ended.state, ended.code) == (PageState.FAILED, "PAGE_NOINDEX")
+    assert await ground.texts() == []
+
+
 @pytest.mark.parametrize(("minutes", "fetched"), [(9, 0), (11, 1)])
 async def test_a_page_that_was_fetched_within_ten_minutes_is_not_fetched_again_for_a_run(
     minutes: int, fetched: int

@@ -24,8 +24,8 @@ from agentic_rag.adapters.web.dialling import (
     too_large,
 )
 from agentic_rag.adapters.web.response_body import answered_at, content_length, read_whole, uses_gzip
-from agentic_rag.kernel.errors import ContentUnsupported, PolicyRefused, Retryable
-from agentic_rag.web.fetch_errors import PageGone, StatusRefused
+from agentic_rag.kernel.errors import AgenticRagError, ContentUnsupported, PolicyRefused, Retryable
+from agentic_rag.web.fetch_errors import PageGone, StatusRefused, note_size
 from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, is_gzip, looks_like_text
 from agentic_rag.web.ports import AdmitRedirect
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target, resolve_redirect, shares_domain
@@ -68,11 +68,21 @@ class GuardedFetcher:
         self, url: str, validator: str, admit_redirect: AdmitRedirect | None = None
     ) -> FetchedPage | None:
         """The page at an address; None when it is still the one that had this validator. Errors: those of `fetch` and
-        of `admit_redirect`; `PageGone`.
+        of `admit_redirect`; `PageGone`; with the size of what came before.
         """
+        meters: list[ByteLimit] = []
+        try:
+            return await self._fetch_in_time(url, validator, admit_redirect, meters)
+        except AgenticRagError as error:
+            note_size(error, sum(self._policy.max_bytes - max(0, one.left) for one in meters))
+            raise
+
+    async def _fetch_in_time(
+        self, url: str, validator: str, admit_redirect: AdmitRedirect | None, meters: list[ByteLimit]
+    ) -> FetchedPage | None:
         try:
             async with asyncio.timeout(self._policy.seconds):
-                return await self._follow_redirects(url, validator, admit_redirect)
+                return await self._follow_redirects(url, validator, admit_redirect, meters)
         except AddressRefused as refused:
             raise PolicyRefused(f"The address is not allowed: {refused}.", code="ADDRESS_REFUSED") from refused
         except (TimeoutError, httpcore2.TimeoutException) as error:
@@ -81,13 +91,13 @@ class GuardedFetcher:
             raise Retryable("The page could not be read.", code="FETCH_FAILED") from error
 
     async def _follow_redirects(
-        self, url: str, validator: str, admit_redirect: AdmitRedirect | None
+        self, url: str, validator: str, admit_redirect: AdmitRedirect | None, meters: list[ByteLimit]
     ) -> FetchedPage | None:
         target = parse_target(url)
         if not self._policy.allows(target.host):
             raise AddressRefused("its host is not on the list of hosts that may be asked")
         for _ in range(self._policy.max_redirects + 1):
-            answer = await self._request(target, validator)
+            answer = await self._request(target, validator, meters)
             if answer is None or isinstance(answer, FetchedPage):
                 return answer
             onward = resolve_redirect(target, answer)
@@ -100,10 +110,11 @@ class GuardedFetcher:
             target = onward
         raise AddressRefused(f"it redirects more than {self._policy.max_redirects} times")
 
-    async def _request(self, target: Target, validator: str) -> FetchedPage | str | None:
+    async def _request(self, target: Target, validator: str, meters: list[ByteLimit]) -> FetchedPage | str | None:
         """The page, the target of a redirect, or None for a page that did not change."""
         addresses = await resolve_safely(target, self._resolve)
         meter = ByteLimit(self._policy.max_bytes)
+        meters.append(meter)
         backend = PinnedAddressBackend(addresses, self._dial, self._policy.seconds, meter)
         origin = httpcore2.URL(scheme=target.scheme.value, host=target.host, port=target.port, target=target.request)
         headers: dict[str | bytes, str | bytes] = {
@@ -124,7 +135,8 @@ class GuardedFetcher:
             if response.status in _REDIRECTS:
                 return named.get(b"location", "")
             if response.status == _NOT_MODIFIED and validator:
-                return None
+                # What it asks of robots by now is weighed with the whole page.
+                return None if _ROBOTS not in named else await self._request(target, "", meters)
             if response.status != 200:
                 fault = PageGone if response.status in _GONE else StatusRefused
                 raise fault(response.status, named.get(b"retry-after", ""), answered_at(named))

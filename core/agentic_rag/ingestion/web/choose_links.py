@@ -29,7 +29,7 @@ def choose_links(page: FetchedPage, searches: Sequence[str], known: frozenset[st
     wanted = [frozenset(query_terms(one)) for one in searches]
     site = _site(page.url)
     found: dict[str, float] = {}
-    for link in read_link_texts(page.url, page.body.decode("utf-8", "replace")):
+    for link in read_link_texts(page.url, page.text):
         if _site(link.url) != site or same_page(link.url) in known:
             continue
         target = parse_target(link.url)

@@ -6,12 +6,13 @@ import asyncio
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
 from uuid import UUID
 
+from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.ports import Parser
 from agentic_rag.ingestion.web.expand import expand
 from agentic_rag.ingestion.web.frontier import LISTED, CrawlRequest, FrontierPage, PageState, request_of
@@ -38,7 +39,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
-from agentic_rag.web.fetch_errors import BUSY, StatusRefused
+from agentic_rag.web.fetch_errors import BUSY, StatusRefused, size_before
 from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.links import canonical_url, read_links, same_page
 from agentic_rag.web.listings import looks_like_listing
@@ -142,7 +143,7 @@ class CrawlWeb:
             by_host: dict[str, list[FrontierPage]] = defaultdict(list)
             depth = waiting[0].depth
             for page in (one for one in waiting if one.depth == depth):
-                by_host[parse_target(page.url).host].append(page)
+                by_host[_site_of(page.url)].append(page)
             room = asyncio.Semaphore(HOSTS_AT_ONCE)
             await run_side_by_side(
                 self._site(lease, progress, frontier, pages, room, until) for pages in by_host.values()
@@ -184,7 +185,7 @@ class CrawlWeb:
                 # Counted before it is fetched: sites beside each other share the budget.
                 if not frontier.has_budget or monotonic() >= until:
                     return
-                host = parse_target(page.url).host
+                host = _site_of(page.url)
                 if frontier.rests.get(host, 0.0) > LONGEST_PAUSE:
                     await self._record(lease, frontier, replace(page, state=PageState.REFUSED, code=BUSY), ())
                     continue
@@ -194,27 +195,30 @@ class CrawlWeb:
                         tell = partial(self._note_busy, frontier, host)
                         ended, follows = await self.renew.run(lease, page, tell), ()
                     else:
-                        ended, follows = await self._page(lease.job.workspace, frontier, page)
+                        ended, follows = await self._page(lease, frontier, page)
                 frontier.fetched -= not ended.state.is_fetched
                 frontier.size += ended.size
                 await self._record(lease, frontier, ended, follows)
                 progress.advance()
                 if ended.state.is_fetched:
-                    await asyncio.sleep(min(LONGEST_PAUSE, await self._pause(frontier, page.url)))
+                    pause = min(LONGEST_PAUSE, await self._pause(frontier, page.url))
+                    await asyncio.sleep(max(0.0, min(pause, until - monotonic())))
 
     async def _pause(self, frontier: _Frontier, url: str) -> float:
         target = parse_target(url)
         asked = (await self.pages.rules(target)).delay_seconds
-        rest = frontier.rests.get(target.host, 0.0)
+        rest = frontier.rests.get(_site_of(url), 0.0)
         return max(asked or self.pause_seconds, 0.0 if rest > LONGEST_PAUSE else rest)
 
     async def _page(
-        self, workspace: WorkspaceRef, frontier: _Frontier, page: FrontierPage
+        self, lease: Lease, frontier: _Frontier, page: FrontierPage
     ) -> tuple[FrontierPage, Sequence[FrontierPage]]:
         """How a page ended, and the pages that it leads to."""
+        workspace = lease.job.workspace
         found = FoundPage(page.url, WebOrigin.CRAWL, depth=page.depth)
         known = await self.keep.find(workspace, parse_target(page.url))
-        validator = "" if known is None else known.provenance.get(ETAG, "")
+        is_read = known is not None and known.status is DocumentStatus.READY
+        validator = known.provenance.get(ETAG, "") if known is not None and is_read else ""
         is_named = page.url in frontier.request.seeds or page.code == LISTED
         try:
             target = await self.pages.admit(workspace, page.url)
@@ -223,15 +227,35 @@ class CrawlWeb:
         try:
             fetched = await self.pages.ask(target, validator, takes_listing=is_named)
             if fetched is None:
-                if known is not None:
-                    await self.keep.touch(known)
-                return replace(page, state=PageState.UNCHANGED), ()
+                return await self._keep_unchanged(frontier, page, known)
             if is_named and looks_like_listing(fetched.media_type, fetched.body):
                 return await asyncio.to_thread(expand, page, fetched, frontier.request, frontier.known)
             return await self._read(workspace, frontier, replace(page, code=""), found, fetched)
         except (PolicyRefused, BudgetExceeded, Retryable, InvalidInput, ParseFailed) as error:
-            self._note_busy(frontier, target.host, error)
-            return replace(page, state=PageState.FAILED, code=error.code), ()
+            self._note_busy(frontier, _site_of(page.url), error)
+            if known is not None and error.code == "PAGE_NOINDEX":
+                await self.renew.withdraw(lease, known)
+            return replace(page, state=PageState.FAILED, code=error.code, size=size_before(error)), ()
+
+    async def _keep_unchanged(
+        self, frontier: _Frontier, page: FrontierPage, known: Document | None
+    ) -> tuple[FrontierPage, Sequence[FrontierPage]]:
+        """The same for a page that did not change, by its response as it was kept."""
+        ended = replace(page, state=PageState.UNCHANGED)
+        if known is None:
+            return ended, ()
+        await self.keep.touch(known)
+        stored = await self.keep.response_of(known)
+        if stored is None:
+            return ended, ()
+        with suppress(ParseFailed):
+            # Copies of it are found by its text.
+            text = await read_main_text(self.parser, stored)
+            ended = ended if text is None else await asyncio.to_thread(_sign, ended, text)
+        if page.depth >= frontier.request.depth or directives_of(stored).nofollow:
+            return ended, ()
+        links = await asyncio.to_thread(read_links, stored.url, stored.text)
+        return ended, [FrontierPage(url, page.depth + 1) for url in links.urls]
 
     def _note_busy(self, frontier: _Frontier, host: str, error: AgenticRagError) -> None:
         if isinstance(error, StatusRefused) and error.code == BUSY:
@@ -248,7 +272,7 @@ class CrawlWeb:
     ) -> tuple[FrontierPage, Sequence[FrontierPage]]:
         size = len(fetched.body)
         # Not between others' steps: pages are made to be slow to read.
-        links, own, moved = await asyncio.to_thread(read_links, fetched.url, fetched.body.decode("utf-8", "replace"))
+        links, own, moved = await asyncio.to_thread(read_links, fetched.url, fetched.text)
         if moved is not None and frontier.follows(moved) and not directives_of(fetched).nofollow:
             return replace(page, state=PageState.EXPANDED, size=size), [FrontierPage(moved, page.depth)]
         final = canonical_url(fetched.url)
@@ -258,7 +282,7 @@ class CrawlWeb:
         text = await read_main_text(self.parser, fetched)
         if text is None:
             return replace(page, state=PageState.NEEDS_SCRIPT, code="NEEDS_SCRIPT", size=size), ()
-        ended = replace(page, size=size, text_hash=text_hash(text), signature=signature(text))
+        ended = await asyncio.to_thread(_sign, replace(page, size=size), text)
         is_last = directives_of(fetched).nofollow or page.depth >= frontier.request.depth
         follows = () if is_last else [FrontierPage(url, page.depth + 1) for url in links]
         if frontier.twin(ended):
@@ -290,6 +314,16 @@ class CrawlWeb:
         for one in frontier.pages.values():
             counted[one.state.value] += 1
         self.telemetry.event("rag_crawl_ended", job_id=str(lease.job.job_id), bytes=frontier.size, **counted)
+
+
+def _site_of(url: str) -> str:
+    """The host, with `www.` or without: one server, which is asked for one page at a time."""
+    return parse_target(url).host.removeprefix("www.")
+
+
+def _sign(page: FrontierPage, text: str) -> FrontierPage:
+    """A page with what tells its text from others. Takes seconds for one of 2 MB."""
+    return replace(page, text_hash=text_hash(text), signature=signature(text))
 
 
 def own_url(page: FrontierPage, own: str | None) -> str:

@@ -13,7 +13,7 @@ from agentic_rag.ingestion.web.near_pages import Signature
 from agentic_rag.jobs.job import JobRef
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.web.links import canonical_url
-from agentic_rag.web.url_policy import AddressRefused, HostList, parse_host_list, parse_target
+from agentic_rag.web.url_policy import AddressRefused, HostList, Target, parse_host_list, parse_target
 
 MAX_SEEDS = 50
 LISTED = "LISTED"
@@ -69,7 +69,7 @@ class CrawlRequest:
     max_bytes: int = 50_000_000
     max_seconds: int = 600
     hosts: tuple[str, ...] = ()
-    """Patterns of hosts that may be followed to; none: those of the seeds."""
+    """Patterns of hosts that may be followed to; none: those of the seeds, each with `www.` and without."""
     allowed: HostList = field(default=HostList(()), init=False)
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class CrawlRequest:
         except ValueError as wrong:
             raise InvalidInput(str(wrong), path=("hosts",)) from wrong
         object.__setattr__(self, "seeds", seeds)
-        own = tuple(dict.fromkeys(parse_target(one).host for one in seeds))
+        own = dict.fromkeys(form for one in seeds for form in _forms(parse_target(one)))
         object.__setattr__(self, "allowed", HostList((*own, *named)))
 
     def arguments(self) -> Mapping[str, str]:
@@ -106,6 +106,12 @@ class CrawlRequest:
             "max_bytes": str(self.max_bytes),
             "max_seconds": str(self.max_seconds),
         }
+
+
+def _forms(target: Target) -> tuple[str, ...]:
+    """A host, with `www.` and without."""
+    bare = target.host.removeprefix("www.")
+    return (target.host,) if target.literal is not None else (bare, f"www.{bare}")
 
 
 def request_of(arguments: Mapping[str, str]) -> CrawlRequest:

@@ -13,7 +13,7 @@ import msgspec
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_ids import resolve_ids
-from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
+from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use, original_of
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
 from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE, WEB_SOURCE
 from agentic_rag.ingestion.missing import show_again
@@ -25,7 +25,7 @@ from agentic_rag.ingestion.web.revisit import EVERY_HOURS
 from agentic_rag.jobs.job import JobRef, QueueName
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, no_such_document, no_such_workspace
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, no_such_document, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -95,6 +95,17 @@ class KeepPages:
             ids = await resolve_ids(transaction.documents, workspace, [path])
             document = await transaction.documents.get(workspace, ids[path])
         return document if document is not None and ORIGIN in document.provenance else None
+
+    async def response_of(self, document: Document) -> FetchedPage | None:
+        """The response of a page as it was kept; None where it is not there any more."""
+        async with self.database.transaction(document.workspace.org_id) as transaction:
+            originals = await transaction.originals.of(document.workspace, document.document_id)
+        try:
+            body = await self.blobs.read(original_of(document, originals).key)
+        except NotFound:
+            return None
+        headers = msgspec.json.decode(document.provenance.get(RESPONSE_HEADERS, "{}"), type=dict[str, str])
+        return FetchedPage(document.url or "", document.media_type or "", body, headers=headers)
 
     async def touch(self, document: Document) -> None:
         """Note that the page was asked for now and is the same; one that was gone is shown again."""

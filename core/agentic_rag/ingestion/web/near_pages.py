@@ -12,6 +12,8 @@ HASHES = 64
 SHINGLE_WORDS = 4
 NEAR = 0.85
 """Share of equal minima from which two texts are one page: a print version, another skin."""
+AT_ONCE = 4_096
+"""Shingles that are mixed at once: a text of 2 MB has half a million, of which each takes a kilobyte."""
 LEAST_WORDS = 12
 """Shorter texts are compared as a whole only."""
 
@@ -39,8 +41,11 @@ def signature(text: str) -> Signature:
         [int.from_bytes(hashlib.blake2b(one.encode(), digest_size=4).digest(), "big") >> 1 for one in sorted(shingles)],
         dtype=np.int64,
     )
-    mixed = (hashed[:, None] * (_FACTORS[None, :] >> 1) + _OFFSETS[None, :]) % _PRIME
-    return tuple(int(one) for one in mixed.min(axis=0))
+    least = np.full(HASHES, _PRIME, dtype=np.int64)
+    for at in range(0, len(hashed), AT_ONCE):
+        mixed = (hashed[at : at + AT_ONCE, None] * (_FACTORS[None, :] >> 1) + _OFFSETS[None, :]) % _PRIME
+        least = np.minimum(least, mixed.min(axis=0))
+    return tuple(int(one) for one in least)
 
 
 def are_near(left: Signature, right: Signature) -> bool:

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 
 from agentic_rag.documents.ports import Parser
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.errors import ContentRefused, ContentUnsupported, ParseFailed, PolicyRefused, Retryable
+from agentic_rag.kernel.errors import (
+    AgenticRagError,
+    ContentRefused,
+    ContentUnsupported,
+    ParseFailed,
+    PolicyRefused,
+    Retryable,
+)
 from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.web.fetch_errors import StatusRefused
+from agentic_rag.web.fetch_errors import StatusRefused, note_size
 from agentic_rag.web.fetch_policy import ANY_TYPE, MAX_PAGE_BYTES, TEXT_TYPES, FetchedPage, FetchPolicy, needs_script
 from agentic_rag.web.listings import LISTING_SECONDS, LISTING_TYPES, MAX_LISTING_BYTES, PACKED_TYPES, looks_like_listing
 from agentic_rag.web.page_paths import WebOrigin
@@ -109,6 +116,13 @@ class ReadPages:
         fetched = await fetch(target.url, validator, self._admit_redirect)
         if fetched is None:
             return None
+        try:
+            return self._weigh(fetched, takes_listing=takes_listing)
+        except AgenticRagError as error:
+            note_size(error, len(fetched.body))
+            raise
+
+    def _weigh(self, fetched: FetchedPage, *, takes_listing: bool) -> FetchedPage:
         if takes_listing and looks_like_listing(fetched.media_type, fetched.body):
             return fetched
         if fetched.media_type not in TEXT_TYPES:

@@ -29,7 +29,7 @@ from agentic_rag.kernel.errors import (
 )
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.web.fetch_errors import PageGone
+from agentic_rag.web.fetch_errors import PageGone, size_before
 from agentic_rag.web.page_paths import CRAWL_DEPTH, ETAG, ORIGIN, SEARCH_QUERY, WebOrigin
 from agentic_rag.web.url_policy import parse_target
 
@@ -97,12 +97,17 @@ class RenewPages:
             return replace(page, state=PageState.REFUSED, code=error.code)
         except PolicyRefused as error:
             refused = error.code == "PAGE_NOINDEX"
-            ended = replace(page, state=PageState.FAILED if refused else PageState.REFUSED, code=error.code)
+            state = PageState.FAILED if refused else PageState.REFUSED
+            ended = replace(page, state=state, code=error.code, size=size_before(error))
         except (Retryable, InvalidInput, NotFound, ParseFailed) as error:
             tell(error)
-            ended = replace(page, state=PageState.FAILED, code=error.code)
+            ended = replace(page, state=PageState.FAILED, code=error.code, size=size_before(error))
         await self._note(lease, document, look, is_refused=refused)
         return ended
+
+    async def withdraw(self, lease: Lease, document: Document) -> None:
+        """Hide a page that asks not to be kept any more, and have it erased after the grace. Errors: `LeaseLost`."""
+        await self._note(lease, document, Look.FAILED, is_refused=True)
 
     async def _ask(self, document: Document, page: FrontierPage) -> FrontierPage:
         validator = document.provenance.get(ETAG, "") if document.status is DocumentStatus.READY else ""
