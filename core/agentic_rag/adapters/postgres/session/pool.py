@@ -17,6 +17,7 @@ from uuid import UUID
 import asyncpg
 import orjson
 
+from agentic_rag.adapters.postgres.session.array_types import teach_arrays
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, driver_errors
 from agentic_rag.adapters.postgres.session.free_connections import FreeConnections
 from agentic_rag.adapters.postgres.session.pool_gauges import PoolGauges
@@ -368,7 +369,7 @@ async def _keep_session(_: Any) -> None:
 
 
 async def _teach_types(driver: Any) -> None:
-    """Register binary codecs: `jsonb` as Python values, `halfvec` as the wire bytes of `halfvec.py`."""
+    """Register binary codecs: `jsonb` as Python values, `halfvec` as the wire bytes of `halfvec.py`, and arrays."""
     schema = await driver.fetchval(_HALFVEC_SCHEMA)
     if schema is None:
         raise Misconfigured(
@@ -379,6 +380,7 @@ async def _teach_types(driver: Any) -> None:
     await driver.set_type_codec(
         "jsonb", schema="pg_catalog", encoder=_encode_json, decoder=_decode_json, format="binary"
     )
+    teach_arrays(driver)
 
 
 def _encode_json(value: Any) -> bytes:
