@@ -249,3 +249,29 @@ async def test_a_rollback_is_stored_told_once_and_known_to_the_next_process() ->
     events = [fields for name, fields in telemetry.told if name == "rag_gate_rolled_back"]
     assert [(one["cause"], one["deploy"]) for one in events] == [("satisfaction", "2")]
     assert "rag_gate_tried_again" in telemetry.events
+
+
+@pytest.mark.tells("rag_gate_tried_again")
+async def test_a_deploy_that_tries_a_plan_again_says_so_though_its_process_saw_no_rest() -> None:
+    log, telemetry = OutcomeLog(at=NOW + timedelta(hours=1)), Telemetry()
+    log.rested = [rested(NOW, "2"), rested(NOW - timedelta(days=3), "1")]
+
+    def process(deploy: str) -> WatchOutcomes:
+        return WatchOutcomes(cast("Any", log), log, telemetry, deploy=deploy, budget_seconds=10.0)
+
+    async def tried(watched: WatchOutcomes) -> list[object]:
+        before = len(telemetry.told)
+        await watched.rollbacks(WORKSPACE)
+        told = telemetry.told[before:]
+        return [(one["plan_type"], one["deploy"]) for name, one in told if name == "rag_gate_tried_again"]
+
+    third = process("3")
+
+    assert await tried(process("2")) == []
+    assert await tried(third) == [("search", "3")]
+    log.at += timedelta(seconds=2 * FRESH_SECONDS)
+    assert await tried(third) == []
+    log.kept = newest_first([ran(3000 + number, deploy="3") for number in range(RUNS)])
+    log.said = said(range(3000, 3000 + RUNS), Rating.GOOD)
+    log.at += timedelta(days=4)
+    assert await tried(process("3")) == []

@@ -84,6 +84,13 @@ def begun_rollbacks(evaluated: Sequence[PlanEvaluation], standing: Standing) -> 
     return tuple(one for one in found if one is not None)
 
 
+def find_tried_again(evaluated: Sequence[PlanEvaluation], standing: Standing) -> tuple[Rollback, ...]:
+    """The last rollback of each plan that is on trial."""
+    plans = {one.plan for one in evaluated if one.is_on_trial}
+    last = {one.plan: one for one in reversed(standing.rollbacks)}
+    return tuple(one for plan, one in last.items() if plan in plans)
+
+
 def find_slow_alone(newest_first: Sequence[StoredDecision], slow_seconds: float) -> str | None:
     """The deploy of runs of which none of another one is judged, where it is slow; else None."""
     deploys = _latencies(newest_first, slow_seconds)

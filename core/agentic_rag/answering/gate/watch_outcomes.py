@@ -14,6 +14,7 @@ from agentic_rag.answering.gate.evaluate import (
     begun_rollbacks,
     evaluate_plans,
     find_slow_alone,
+    find_tried_again,
 )
 from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision
@@ -66,7 +67,9 @@ class WatchOutcomes:
         for one in begun:
             await self._log.add_rollback(workspace, one)
         found = (*begun, *(one.rollback for one in evaluated if one.rollback is not None))
-        self._tell(workspace, begun, [one for one in known or () if one not in found])
+        before = find_tried_again(evaluated, standing) if known is None else known
+        plans = {one.plan for one in found}
+        self._tell(workspace, begun, [one for one in before if one.plan not in plans])
         return found
 
     async def _evaluate(
