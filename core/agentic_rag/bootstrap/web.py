@@ -67,6 +67,7 @@ class WebParts(IngestionParts):
             self.telemetry,
             self._chunk_profile,
             self._stored_mb,
+            self.sync_source.grace,
         )
 
     @cached_property

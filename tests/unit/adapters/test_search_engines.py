@@ -168,8 +168,9 @@ async def test_a_status_has_its_error(
 
 
 @pytest.mark.slow
-async def test_what_is_no_json_is_asked_again_and_told(web: Web) -> None:
-    web.pages["/search"] = answer(b"<html>")
+@pytest.mark.parametrize("body", [b"<html>", b"[" * 900_000, b'{"results":"\\ud800"}'], ids=["a page", "deep", "half"])
+async def test_what_is_no_json_is_asked_again_and_told(web: Web, body: bytes) -> None:
+    web.pages["/search"] = answer(body)
 
     with pytest.raises(Retryable) as caught:
         await opened(web, "searxng://search.internal")(SearchRequest("tide"))

@@ -50,6 +50,12 @@ async def ends(at: CrawledWorkspace, request: CrawlRequest) -> dict[str, tuple[P
             "</channel></rss>".encode(),
             media="text/plain",
         ),
+        Answer(
+            gzip.compress(b"<urlset>")
+            + gzip.compress(f"<url><loc>http://{HOST}/0</loc></url><url><loc>/1</loc></url></urlset>".encode())
+            + b"\0" * 100_000,
+            media="application/gzip",
+        ),
         Answer(gzip.compress(sitemap([f"http://{HOST}/0", "/1"])), media="application/x-gzip"),
         Answer(gzip.compress(f"http://{HOST}/0\nhttp://{HOST}/1\n".encode()), media="application/octet-stream"),
         Answer(
@@ -59,7 +65,7 @@ async def ends(at: CrawledWorkspace, request: CrawlRequest) -> dict[str, tuple[P
         ),
         Answer(f"http://{HOST}/0\nhttp://{HOST}/1\n".encode(), media="text/plain"),
     ],
-    ids=["sitemap", "feed", "packed", "packed lines", "packed twice", "lines"],
+    ids=["sitemap", "feed", "in members", "packed", "packed lines", "packed twice", "lines"],
 )
 async def test_a_listing_is_read_and_its_pages_are_kept(listing: Answer) -> None:
     at = await ground({"/sitemap.xml": listing})

@@ -4,6 +4,7 @@ than they ask for.
 
 from __future__ import annotations
 
+import gzip
 import time
 import tracemalloc
 
@@ -122,6 +123,14 @@ async def test_pages_that_send_one_another_on_end() -> None:
     assert ground.web.asked_twice == []
     assert ended["/0"][0] is PageState.EXPANDED
     assert ended["/1"][0] is PageState.EXPANDED
+
+
+async def test_a_page_of_many_packed_members_is_read_to_its_end() -> None:
+    members = b"".join(gzip.compress(one.encode()) for one in ("<p>", prose(81), "</p>" * 3, "<a href='/last'>x</a>"))
+    packed = Answer(members, headers=("Content-Encoding: gzip",))
+    _, ended = await crawled({"/": packed, "/last": page("Last", prose(82))})
+
+    assert ended["/last"] == (PageState.KEPT, "")
 
 
 @pytest.mark.parametrize(

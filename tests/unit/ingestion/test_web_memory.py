@@ -5,6 +5,7 @@ it was fetched; and whose pages are read first.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -138,6 +139,21 @@ async def test_a_page_that_asks_not_to_be_kept_any_more_is_hidden_by_the_next_cr
 
     assert (ended.state, ended.code) == (PageState.FAILED, "PAGE_NOINDEX")
     assert await ground.texts() == []
+
+
+@pytest.mark.tells("rag_page_gone", "document_id")
+async def test_a_page_that_asks_not_to_be_kept_any_more_is_hidden_by_the_run_that_hears_it() -> None:
+    ground = await ground_with_pages("/a")
+    address = f"http://{HOST}/a"
+    await ground.crawl(CrawlRequest((address,), depth=0))
+    await ground.work_pages()
+    before = await ground.texts()
+    ground.clock.ahead = timedelta(hours=1)
+    ground.web.pages[f"{HOST}/a"] = replace(ground.web.pages[f"{HOST}/a"], headers=("X-Robots-Tag: noindex",))
+
+    report = await look(ground, OutsideRequest(ground.workspace, (), (address,), seconds=2.0))
+
+    assert (len(before), report.refusals, await ground.texts()) == (1, ("PAGE_NOINDEX",), [])
 
 
 @pytest.mark.parametrize(("minutes", "fetched"), [(9, 0), (11, 1)])

@@ -100,7 +100,7 @@ class EngineClient:
             raise EngineFailed("The search engine's answer could not be read.") from error
         try:
             return msgspec.json.decode(body)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise EngineFailed("The search engine's answer is no JSON: it may not offer that format.") from error
 
     async def _get(self, asked: Target, headers: Mapping[str, str]) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import zlib
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable
 
 import httpcore2
 
@@ -23,7 +23,7 @@ from agentic_rag.adapters.web.dialling import (
     system_resolve,
     too_large,
 )
-from agentic_rag.adapters.web.response_body import answered_at, content_length, read_whole, uses_gzip
+from agentic_rag.adapters.web.response_body import answered_at, content_length, read_whole, unpack, uses_gzip
 from agentic_rag.kernel.errors import AgenticRagError, ContentUnsupported, PolicyRefused, Retryable
 from agentic_rag.web.fetch_errors import PageGone, StatusRefused, note_size
 from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, is_gzip, looks_like_text
@@ -146,7 +146,7 @@ class GuardedFetcher:
                 raise too_large()
             body = await read_whole(response.aiter_stream(), self._policy.max_bytes, packed=packed)
         if self._policy.unpacks and is_gzip(body):
-            body = await read_whole(_whole(body), self._policy.max_bytes, packed=True)
+            body = await unpack(body, self._policy.max_bytes)
         if not looks_like_text(body):
             raise ContentUnsupported(
                 "The page's bytes do not match the content type that its server names.", code="FETCH_TYPE"
@@ -160,10 +160,6 @@ class GuardedFetcher:
         if not self._policy.takes(media_type):
             raise ContentUnsupported("Pages of this content type cannot be read.", code="FETCH_TYPE")
         return media_type
-
-
-async def _whole(body: bytes) -> AsyncGenerator[bytes]:
-    yield body
 
 
 def _by_name(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, str]:

@@ -16,7 +16,7 @@ from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use, original_of
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
 from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE, WEB_SOURCE
-from agentic_rag.ingestion.missing import show_again
+from agentic_rag.ingestion.missing import DEFAULT_GRACE, hide, show_again
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, is_published, submit
 from agentic_rag.ingestion.web.earlier_responses import tell_earlier
@@ -71,6 +71,8 @@ class KeepPages:
     telemetry: Telemetry
     chunk_profile: str
     stored_mb: int = 0
+    grace: timedelta = DEFAULT_GRACE
+    """Between the hiding of a page and its erasure."""
 
     async def admit(self, workspace: WorkspaceRef) -> None:
         """Errors, before anything is fetched: `NotFound`; `InvalidInput` code STORAGE_QUOTA_EXCEEDED;
@@ -115,6 +117,15 @@ class KeepPages:
         async with self.database.transaction(document.workspace.org_id) as transaction:
             await show_again(transaction, document)
             await transaction.documents.relabel(document.workspace, document.document_id, label)
+
+    async def withdraw(self, workspace: WorkspaceRef, url: str) -> None:
+        """Hide a page that asks not to be kept any more, if there is one, and have it erased after the grace."""
+        document = await self.find(workspace, parse_target(url))
+        if document is None:
+            return
+        async with self.database.transaction(workspace.org_id) as transaction:
+            await hide(transaction, document, self.grace, self.telemetry.carrier())
+        self.telemetry.event("rag_page_gone", document_id=str(document.document_id), refused=True)
 
     async def run(
         self, workspace: WorkspaceRef, page: FoundPage, fetched: FetchedPage, queue: QueueName = QueueName.BULK

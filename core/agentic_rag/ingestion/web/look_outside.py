@@ -184,6 +184,8 @@ class LookOutsideForRun:
         except AgenticRagError as error:
             tally.refusals[error.code] = None
             outcome = error.code.lower()
+            if error.code == "PAGE_NOINDEX":
+                await self.keep.withdraw(workspace, page.url)
             return _Read(is_asked=is_asked)
         finally:
             self.telemetry.count(_PAGES, outcome=outcome)
