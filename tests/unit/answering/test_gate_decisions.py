@@ -10,7 +10,8 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.builders import run_of
+from tests.builders import citation, run_of
+from tests.memory_store.telemetry import RecordingTelemetry
 from tests.unit.answering.test_gate import ANSWERED, OPEN, UNANSWERED, probes, questions, rules
 
 from agentic_rag.answering.gate.counterfactual import FIXED, find_counterfactuals
@@ -20,8 +21,10 @@ from agentic_rag.answering.gate.replay import replay_decisions
 from agentic_rag.answering.gate.report import nearest_rank, report_decisions
 from agentic_rag.answering.gate.signals import NOTHING_FOUND, ProbeSigns, QuestionSigns
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
+from agentic_rag.answering.gate.tell_decision import tell_decision
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, IN_FORCE, WeightsTrial, weights_for
 from agentic_rag.answering.gate_decision import DowngradeCause, GateDecision
+from agentic_rag.answering.outside import OutsideReport
 from agentic_rag.answering.run import CacheOutcome, Run
 from agentic_rag.models.chat.request import ChatSpend
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -259,3 +262,32 @@ def test_a_report_tells_the_versions_of_the_weights_apart() -> None:
     found = report_decisions(stored, is_complete=True)
 
     assert [(one.name, one.runs) for one in found.by_version] == [(IN_FORCE.version, 2), (HEURISTIC_WEIGHTS.version, 1)]
+
+
+@pytest.mark.parametrize(("after", "gained"), [(0.0, True), (-0.001, False), (None, False)])
+def test_a_run_gained_what_it_cites_of_texts_that_were_read_since_it_began(after: float | None, gained: bool) -> None:
+    run = run_of(WORKSPACE)
+    began = run.created_at - timedelta(seconds=run.seconds)
+    read_at = None if after is None else began + timedelta(seconds=after)
+    long_held = replace(citation(UUID(int=1), "The pump is red."), read_at=began - timedelta(days=9))
+    cited = (long_held, replace(long_held, read_at=read_at))
+    judged = replace(run.answer, gate=decide(PLAIN, UNANSWERED, OPEN), citations=cited)
+
+    looked = decision_to_store(replace(run, answer=replace(judged, outside=OutsideReport(searches=1, pages=2))))
+    inside = decision_to_store(replace(run, answer=judged))
+
+    assert looked is not None
+    assert inside is not None
+    assert (looked.gained, looked.external_calls) == (gained, 3)
+    assert (inside.gained, inside.external_calls) == (None, 0)
+
+
+def test_decisions_are_counted_by_plan_and_by_the_version_of_the_weights() -> None:
+    telemetry = RecordingTelemetry()
+
+    for weights in (IN_FORCE, HEURISTIC_WEIGHTS, IN_FORCE):
+        tell_decision(telemetry, decide(PLAIN, UNANSWERED, OPEN, weights=weights))
+
+    counted = {dict(labels)["model_version"]: count for (_, labels), count in telemetry.counters.items()}
+    assert counted == {IN_FORCE.version: 2, HEURISTIC_WEIGHTS.version: 1}
+    assert {dict(labels)["plan_type"] for _, labels in telemetry.counters} == {"full_loop"}
