@@ -123,3 +123,10 @@ def test_a_price_is_no_cell_of_a_table_that_speaks_of_no_money() -> None:
     assert _values("torque of a Fluvion 200 DN 50", TORQUES) == ["45 Nm"]
     assert _values("price of a Fluvion 200 DN 50", TORQUES) == []
     assert _values("price of a Fluvion 200 DN 50", TORQUES.replace("Nm", "€")) == ["45 €"]
+
+
+def test_a_cell_without_a_unit_of_the_measure_asked_for_is_not_the_one() -> None:
+    trucks = "Truck | Lifts | Reach\n--- | --- | ---\nFL-03 | 4.0 t | 3.1 m\nFL-04 | 2.5 t | 4.2 m"
+
+    assert _values("What does FL-03 lift?", trucks) == ["4.0 t"]
+    assert _values("How high can FL-03 lift?", trucks) == []

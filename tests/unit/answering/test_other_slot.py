@@ -12,6 +12,8 @@ from agentic_rag.answering.evidence.other_slot import (
     is_of_other_day,
     is_of_other_pole,
     is_of_other_year,
+    is_of_something_else,
+    lets_do_it_with_another,
     says_it_of_another,
     tells_of_plan,
     without_others,
@@ -148,6 +150,24 @@ def test_what_is_planned_was_not_done(question: str, text: str, is_plan: bool) -
 
 
 @pytest.mark.parametrize(
+    ("question", "text", "is_of_another"),
+    [
+        ("May I bring my dog to the office?", "You may bring a colleague to the hearing.", True),
+        ("May I bring my dog to the office?", "You may bring a colleague. No dog may enter.", False),
+        ("May I bring my dog to the office?", "Pets stay outside the office.", False),
+        ("Must I bring my dog to the office?", "You may bring a colleague to the hearing.", False),
+        ("Darf ich meinen Hund mitbringen?", "You may bring a colleague to the hearing.", False),
+    ],
+)
+def test_what_may_be_done_with_another_thing_says_nothing_of_one_that_no_text_names(
+    question: str, text: str, is_of_another: bool
+) -> None:
+    part = build_subquery(question, detect_answer_type(question), {}, (), [text])
+    assert lets_do_it_with_another(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_of_another
+    assert is_of_something_else(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_of_another
+
+
+@pytest.mark.parametrize(
     ("question", "text", "is_other"),
     [
         ("How wide is the mixer?", "The mixer is 1,180 mm high.", True),
@@ -177,6 +197,8 @@ def test_what_is_planned_was_not_done(question: str, text: str, is_plan: bool) -
         ("What does the insurance cost?", "The insurance costs €30 and covers at least €3 million.", False),
         ("How high is the deposit for a shed?", "The rent of a shed is €640.", True),
         ("What does a shed cost?", "The rent of a shed is €640.", False),
+        ("How do I hand in the papers for an import?", "Send export papers as one PDF.", True),
+        ("How do I hand in the papers for an import?", "Send import and export papers as one PDF.", False),
         ("Ab wann gilt die Mittagsruhe?", "Mittagsruhe gilt bis 15 Uhr.", True),
         ("Bis wann gilt die Mittagsruhe?", "Mittagsruhe gilt bis 15 Uhr.", False),
         ("Was kostet ein Stellplatz am Tag?", "Ein Stellplatz kostet 65 Euro im Monat.", True),

@@ -40,6 +40,7 @@ def is_other(question: str, text: str, quote: str = "", title: str = "Notes") ->
         ("What is MAX_WORKERS set to?", "MAX_CLIENTS is set to 12."),
         ("How large may maxBodySize be?", "The maxHeadSize may be 64 kB."),
         ("How long may the F140 be held?", "The F75 may be held for up to 45 minutes."),
+        ("What is the serial number of BRN-04?", "The serial number of SKN-04 is TV-1200."),
     ],
 )
 def test_another_thing_of_the_kind_is_told(question: str, text: str) -> None:
@@ -50,6 +51,8 @@ def test_another_thing_of_the_kind_is_told(question: str, text: str) -> None:
     ("question", "text"),
     [
         ("What is the depth at buoy G5?", "At G5 it is 3 metres, at buoy G3 2.1 metres."),
+        ("What is the serial number of BRN-04?", "The serial number of BRN-04 is TV-1200."),
+        ("What is the serial number of BRN-04?", "Its serial number is on the plate."),
         ("What ends phase II?", "Phase two ends with a test, phase 3 with a report."),
         ("Is there cooling on floor 4?", "Cooling is available on floors 3 to 5."),
         ("When does department H eat?", "Departments A–F eat first, departments G–M second."),

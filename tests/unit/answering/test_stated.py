@@ -445,12 +445,34 @@ def test_a_line_of_a_form_states_what_is_asked_of_the_name_in_another_line() -> 
         ("How wide is the gate?", "The gate measures 3.5 metres.", "The gate opens for 20 seconds."),
         ("At what temperature does the valve open?", "The valve opens at 90 °C.", "The valve opens at 3 bar."),
         ("How many employees are there?", "There are 340 employees.", "Employees cost 29.7 million euros or 12 %."),
+        ("How high can the truck lift?", "The truck lifts 4.2 m.", "The truck lifts 4.0 t."),
+        ("How many pumps does Velde build each year?", "Velde builds 40 pumps a year.", "Velde has 40 pumps."),
+        ("How many pumps are made per day?", "Daily output: 12 pumps.", "12 pumps were made."),
+        ("In which year was the ship built?", "The ship was built in 2014.", "The ship is painted in June."),
+        ("What is the serial number of BRN-04?", "Its plate says TV-1200-0044.", "BRN-04 to BRN-08 draw 36 kW."),
+        ("What is the order number of the hose?", "Order 48210 is the hose.", "The hose is 36 m, 18 of them."),
+        ("What's the alarm code this quarter?", "The alarm code is 4711.", "The code is changed on the 1st."),
+        ("What is the discount code for members?", "Use the code MEMBER at the desk.", "The code gives 10 % off."),
     ],
 )
 def test_a_measure_stands_in_its_units(question: str, states: str, is_silent: str) -> None:
     kind = detect_answer_type(question)
     assert states_answer(states, kind, question)
     assert not states_answer(is_silent, kind, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How high is the fee?", "The fee is £40."),
+        ("How many pumps are there?", "Velde has 40 pumps."),
+        ("When was the ship built?", "The ship was built in June."),
+        ("What is the dress code?", "The dress code is casual."),
+        ("What is the number of pumps?", "There are 12 pumps."),
+    ],
+)
+def test_a_measure_that_is_not_asked_for_needs_no_unit(question: str, text: str) -> None:
+    assert states_answer(text, detect_answer_type(question), question)
 
 
 def test_rows_of_money_count_nothing() -> None:
@@ -473,6 +495,24 @@ def test_a_reason_is_one_of_what_is_asked_about() -> None:
 
     assert has_reason(" ")
     assert not has_reason(" " + "Ravi reported on the accounts of the year. " * 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("Tom Askwith has stepped back for family reasons; Nell Garrick directs.", False),
+        ("Nell Garrick directs for want of others, which is the reason; the auditions move.", True),
+        ("Nell Garrick directs; the reason is her long experience.", True),
+        ("Tom is ill, for which reason Nell directs; the auditions move.", True),
+        ("The reason is her long experience; Nell directs because of it.", True),
+    ],
+)
+def test_a_reason_before_a_clause_about_something_else_is_none_of_that(text: str, is_one: bool) -> None:
+    question = "Why does Nell direct?"
+    part = build_subquery(question, detect_answer_type(question), {})
+    said = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+
+    assert has_form(part, QuestionKind.REASON, [said], [passage(1, "Minutes", text)]) is is_one
 
 
 MONTHS = "| Month | Employees laid off |\n|---|---|\n| July | 8,574 |\n| August | 5,890 |"

@@ -16,6 +16,7 @@ from agentic_rag.answering.cells.table_rows import TableRow
 from agentic_rag.answering.extraction.answer_type_match import asks_for_money, names_money
 from agentic_rag.language.tables import is_blank
 from agentic_rag.language.tokenizer import tokenize
+from agentic_rag.language.words.measures import lacks_unit
 from agentic_rag.language.words.word_table import word_set
 
 SECTION_CREDIT, CAPTION_CREDIT, TITLE_CREDIT = 0.9, 0.7, 0.5
@@ -129,7 +130,8 @@ def _is_asked_beside(other: AskedRow, best: AskedRow) -> bool:
 
 def _weigh(asked: _Question, placed: PlacedRow) -> AskedRow | None:
     """The row with the worth of its best cell; None where the question does not say its label, or no column alone, and
-    where the cell says nothing: that of another column answers another question.
+    where the cell says nothing, or is in no unit of the measure asked for: that of another column answers another
+    question.
     """
     row = placed.row
     at = _label_at(row, asked.low, asked.words)
@@ -146,14 +148,18 @@ def _weigh(asked: _Question, placed: PlacedRow) -> AskedRow | None:
     names = {place: _label_words(name) for place, name in enumerate(row.names) if name and place != at}
     common = frozenset[str]() if len(names) < 2 else frozenset[str].intersection(*names.values())
     cells = [
-        (worth - unasked, row.cells[place])
+        (worth - unasked, place)
         for place, name in names.items()
         if (name & asked.words) - label and (worth := _cell_worth(asked, row, place, name, common, above)) is not None
     ]
     cells.sort(key=lambda one: -one[0])
-    if not cells or is_blank(cells[0][1]) or (len(cells) > 1 and cells[0][0] <= cells[1][0]):
+    if not cells or (len(cells) > 1 and cells[0][0] <= cells[1][0]):
         return None
-    return AskedRow(placed, label, cells[0][1], cells[0][0])
+    best, place = cells[0]
+    value = row.cells[place]
+    if is_blank(value) or lacks_unit(asked.low, value, row.names[place], row.section, row.caption):
+        return None
+    return AskedRow(placed, label, value, best)
 
 
 def _names_money(placed: PlacedRow) -> bool:

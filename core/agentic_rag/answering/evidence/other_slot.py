@@ -26,6 +26,7 @@ from agentic_rag.answering.extraction.candidate_units import Subquery, column_na
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.negation import has_negation, is_negative
 from agentic_rag.answering.extraction.reading import headings_above
+from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import join_masks, lower_text, mask_of, weight_of
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.siblings.asked_words import SHORTEST, AskedWord, says_how, whole_sentences, words_of
@@ -72,6 +73,12 @@ _MORE_DAYS = re.compile(
     r"\b(?:daily|(?:every|each|any) ?day|all days|week ?days?|working days?|weekends?|other days|otherwise|except)\b",
     re.IGNORECASE,
 )
+_MAY = re.compile(
+    r"^(?:may|can|could|am|are) (?:i|we|you|one|staff|employees|visitors|members|guests) "
+    r"(?:(?:allowed|permitted) to )?(?P<verb>[a-z]{3,}) (?:(?:my|an?|the|our|your|any) )?(?P<thing>[a-z]{3,})\b",
+    re.IGNORECASE,
+)
+"""A question whether one may do something with a thing."""
 _MOST_THINGS = 4
 """Content words of a question that is short: of a longer one some have other words in the text."""
 _NO_VALUES = frozenset({AnswerType.YES_NO, AnswerType.LIST, AnswerType.COMPARISON})
@@ -103,7 +110,7 @@ def is_of_something_else(part: Subquery, sentences: Sequence[DraftSentence], pas
     """
     of_times = (is_of_other_year, is_of_other_day)
     of_question = (leaves_name_out, tells_of_other_holder, is_of_other_number, is_of_other_size, *of_times)
-    of_part = (says_it_of_another, tells_of_plan, is_of_other_pole, denies_what_is_asked)
+    of_part = (says_it_of_another, lets_do_it_with_another, tells_of_plan, is_of_other_pole, denies_what_is_asked)
     return any(one(part.text, sentences, passages) for one in of_question) or any(
         one(part, sentences, passages) for one in of_part
     )
@@ -215,6 +222,22 @@ def says_it_of_another(part: Subquery, sentences: Sequence[DraftSentence], passa
             lacking = (one for one in about if not lacked & ~one.mask)
             found = found or any(_is_sibling(one, word, lacked) for one in lacking for word in words)
     return found
+
+
+def lets_do_it_with_another(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where an English question asks whether one may do something with a thing that no passage names, and a quote
+    says it of another: that one may bring a colleague says nothing of a dog.
+    """
+    asked = None if table_of(part.text) is not None else _MAY.match(part.text)
+    thing = 0 if asked is None else part.bits_of(terms_of(asked["thing"]))
+    if asked is None or not thing:
+        return False
+    named = "\n".join(
+        "\n".join((one.chunk.document_title, *one.chunk.heading_path, one.chunk.text)) for one in passages
+    )
+    said = "\n".join(texts_of(all_quotes(sentences), passages))
+    other = rf"\b{asked['verb']}(?:s|es|ing)? (?:an?|the|your|their|our|his|her|any|one)\s+[a-z]"
+    return not mask_of(lower_text(named), part.terms) & thing and re.search(other, said, re.IGNORECASE) is not None
 
 
 def denies_what_is_asked(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:

@@ -279,7 +279,8 @@ def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence
         asked -= models
     everywhere = " ".join((*own, *around))
     kinds = {(thing.form, thing.noun) for thing in named}
-    missing = (one for one in asked - named if (one.form, one.noun) in kinds)
+    are_models = any(thing.form is _MODEL for thing in named)
+    missing = (one for one in asked - named if (one.form, one.noun) in kinds or (are_models and one in models))
     return any(not (_stands(one, everywhere) or _lies_within(one, everywhere)) for one in missing)
 
 

@@ -254,7 +254,7 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
     sentence = _ENUMERATOR.sub(partial(_keep_ordinal, table), sentence)
     if table is not None:
         return _states_by_table(table, sentence, question, columns)
-    if kind in (AnswerType.FIGURE, AnswerType.FACT) and (
+    if kind in (AnswerType.FIGURE, AnswerType.DATE, AnswerType.FACT) and (
         _lacks_what_is_named(sentence, question, columns) or lacks_unit(question, sentence, columns)
     ):
         return False

@@ -16,6 +16,7 @@ MEASURED = re.compile(
     re.IGNORECASE,
 )
 """A figure with a unit: it counts nothing."""
+_IS_ASKED = r"\b(?:what|which)(?:['’]s| is| are| was|) (?:the |your |our |my |its )?"
 _MEASURES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (
         re.compile(
@@ -36,19 +37,60 @@ _MEASURES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
         ),
         LENGTH.pattern,
     ),
+    (re.compile(r"\bhow high (?:can|could|does|do|did|may|must|will)\b", re.IGNORECASE), LENGTH.pattern),
+    (
+        re.compile(
+            rf"{_IS_ASKED}(?:[\w'’-]+ ){{0,2}}?(?:alarm|door|gate|entry|entrance|access|security|PIN|discount|voucher|"
+            r"promotion|booking|activation|unlock\w*) code\b",
+            re.IGNORECASE,
+        ),
+        re.compile(r"\d{3}|\b(?=[A-Z-]*[A-Z]{4})[A-Z\d-]+\b|[\"“‘`*]\w+[\"”’`*]"),
+    ),
     (
         re.compile(r"\bhow (?:warm|hot|cold)\b|\b(?:what|which).{0,20}\btemperatures?\b", re.IGNORECASE),
         re.compile(r"°|\bdegrees?\b|\d ?[CFK]\b|\b(?:celsius|fahrenheit|kelvin)\b", re.IGNORECASE),
     ),
 )
 """How an English question names a measure, and the units in which its value stands."""
+_PERIODS = {
+    "year": r"\byears?\b|\byearly\b|\bannual|\bper annum\b|\bp\.a\.",
+    "month": r"\bmonth",
+    "week": r"\bweek",
+    "day": r"\bdays?\b|\bdaily\b",
+    "hour": r"\bhour|\d ?/ ?h\b|\bkm/h\b",
+}
+_RATES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (
+        re.compile(rf"\bhow many\b.*\b(?:each|every|per) {period}\b", re.IGNORECASE),
+        re.compile(said, re.IGNORECASE),
+    )
+    for period, said in _PERIODS.items()
+)
+_YEAR_ASKED = re.compile(r"\b(?:in )?(?:what|which) year\b", re.IGNORECASE)
+_YEAR = re.compile(r"(?<![\d.,£$€])(?:1[0-9]|20)\d\d(?!\d|[.,]\d)|\byear \d")
+_NUMBER_ASKED = re.compile(
+    rf"{_IS_ASKED}(?:[\w'’-]+ )?"
+    r"(?:serial|part|order|model|article|account|invoice|reference|registration|licen[cs]e|permit) number\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"(?<![\w-])(?:(?=[\w/.-]*\d\d)(?=[\d.]*[A-Za-z/-])[A-Za-z\d][\w/.-]*\w|(?!(?:19|20)\d\d\b)\d{4,})")
 _HOW_MANY = re.compile(r"\bhow many (?P<what>[a-z]+)", re.IGNORECASE)
 
 
 def lacks_unit(question: str, *said: str) -> bool:
     """Whether an English question names a measure and none of the texts has a unit of it."""
-    units = (unit for asked, unit in _MEASURES if asked.search(question))
-    return any(not any(map(unit.search, said)) for unit in units)
+    units = (unit for asked, unit in (*_MEASURES, *_RATES, (_YEAR_ASKED, _YEAR)) if asked.search(question))
+    if any(not any(map(unit.search, said)) for unit in units):
+        return True
+    if not _NUMBER_ASKED.search(question):
+        return False
+    named = {_family(one[0]) for one in _CODE.finditer(question)}
+    return all(_family(one[0]) in named for text in said for one in _CODE.finditer(MEASURED.sub(" ", text)))
+
+
+def _family(code: str) -> str:
+    """The beginning of a code that those of its kind share: "brn-" of BRN-04; of a bare number the number."""
+    return (code.rstrip("0123456789") or code).lower()
 
 
 def counted_things(question: str) -> str | None:
