@@ -6,7 +6,7 @@ import { closing, firstDay, hidden, member, reach, redisAway, revoked } from "./
 
 const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER, CONSOLE_MEMBER, CONSOLE_FOREIGN } = process.env;
 const QUESTION = "What is the rotor diameter of the Selkie 1200?";
-const SCREENS = ["ask", "knowledge", "runs", "saved", "jobs", "graph", "evaluation", "gate", "usage", "access", "settings"];
+const SCREENS = ["ask", "knowledge", "runs", "saved", "jobs", "graph", "evaluation", "gate", "reports", "usage", "access", "settings"];
 
 // Somebody who was given a token: wrong first, then right; a question, its marked page, what is said of it.
 async function scenario() {
@@ -79,6 +79,26 @@ async function byKeyboard() {
   await page.waitForTimeout(100);
   const left = await page.evaluate(() => document.activeElement.textContent.trim());
   told("keyboard: the focus stays on what was pressed", left === "Verify the quotes", left.slice(0, 80));
+  await page.context().close();
+}
+
+// What the texts say of brands and of code, as a viewer asks for it: each figure with the places behind it.
+async function reports() {
+  const page = await open({ bypassCSP: true });
+  await signIn(page, CONSOLE_VIEWER);
+  await page.locator("#question").waitFor();
+  await page.evaluate(() => (location.hash = "#/reports"));
+  await page.getByLabel("Brands, with commas between").fill("Selkie, Nobody & <b>Sons</b>");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Share of voice" }).waitFor();
+  const [first, second] = await page.locator("rag-reports table").first().locator("tbody tr").allTextContents();
+  told("reports: a brand that is named has all of the voice, another none", /Selkie100\.0 %/.test(first) && /Sons<\/b>0\.0 %/.test(second), first);
+  const sentences = await page.locator("rag-reports table").nth(2).locator("tbody tr").allTextContents();
+  told("reports: each sentence names the brand and its place", sentences.length > 0 && sentences.every((one) => /\.(md|pdf|docx|txt).*:\d+.*selkie/is.test(one)), sentences[0]);
+  await page.getByRole("button", { name: "Report code" }).click();
+  await page.getByRole("heading", { name: "Versions apart" }).waitFor();
+  await look(page, "reports-brands-light");
+  told("reports: no fault of the page", page.faults.length === 0, page.faults.join("; "));
   await page.context().close();
 }
 
@@ -447,6 +467,6 @@ async function faults() {
   await page.context().close();
 }
 
-const rest = { firstDay, firstPaint, byKeyboard, reach, threads, saved, roles, member, hidden, closing, graph, live, evaluation, faults, revoked, redisAway, screens };
+const rest = { firstDay, firstPaint, byKeyboard, reach, threads, saved, roles, member, hidden, closing, graph, reports, live, evaluation, faults, revoked, redisAway, screens };
 const named = process.argv.slice(3).map((name) => rest[name]);
 await tour(...(named.length ? named : [scenario, ...(process.argv[2] === "whole" ? Object.values(rest) : [])]));

@@ -18,6 +18,7 @@ const SCREENS = [
   { name: "graph", title: "Graph", action: "READ" },
   { name: "evaluation", title: "Evaluation", action: "EVALUATE" },
   { name: "gate", title: "Gate", action: "READ" },
+  { name: "reports", title: "Reports", action: "READ" },
   { name: "usage", title: "Usage & budgets", action: "SEE_USAGE" },
   { name: "access", title: "Access", action: "MANAGE_KEYS" },
   { name: "settings", title: "Settings", action: "READ" },
@@ -261,6 +262,8 @@ class RagApp extends Part {
         return html`<rag-evaluation .given=${given}></rag-evaluation>`;
       case "gate":
         return html`<rag-gate .given=${given}></rag-gate>`;
+      case "reports":
+        return html`<rag-reports .given=${given}></rag-reports>`;
       case "usage":
         return html`<rag-usage .given=${given}></rag-usage>`;
       case "access":

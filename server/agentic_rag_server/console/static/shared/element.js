@@ -103,6 +103,7 @@ const PATHS = {
   graph: "M6 4a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM18 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM9 16a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM8 6.300l8 1.400M6.500 8l2 8M17 9.800l-6.500 6.600",
   evaluation: "M5 19V9M12 19V5M19 19v-7",
   gate: "M4 20V8l8-4 8 4v12M9 20v-7h6v7",
+  reports: "M6 3h9l4 4v14H6zM9 12h7M9 16h7M9 8h3",
   usage: "M4 19h16M7 15l4-5 3 3 5-7",
   access: "M8 14a4 4 0 1 1 3.5-2H20v3h-2v-1.5h-2V15h-4.5A4 4 0 0 1 8 14z",
   settings: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
