@@ -653,6 +653,7 @@ async def test_each_stage_has_a_span_a_metric_and_an_event_with_the_id_of_the_ru
     run = await world.ask("Who founded Corrand Tidal?")
     aged = [name for name, _ in world.telemetry.observed if name == "rag_document_age_seconds"]
     assert len(aged) == sum(one.read_at is not None for one in run.answer.citations) > 0
+    assert [name for name, _ in world.telemetry.observed].count("rag_retrieval_fusion_seconds") == 1
     timed = [labels["stage"] for name, labels in world.telemetry.observed if name == "rag_stage_seconds"]
     inside = [name for name in world.telemetry.spans[1:] if name == "rag.arm"]
     assert timed == [name.removeprefix("rag.") for name in world.telemetry.spans[1:] if name != "rag.arm"]

@@ -213,11 +213,12 @@ async def test_a_dry_run_that_would_look_outside_does_not() -> None:
 async def test_operators_are_told_what_runs_decide_and_what_a_dry_one_would_they_are_not(is_dry: bool) -> None:
     made = World(small(), OPEN, is_dry=is_dry)
 
-    await made.ask(QUESTION, options=AnswerOptions(cache=CacheMode.BYPASS))
+    gate = (await made.ask(QUESTION, options=AnswerOptions(cache=CacheMode.BYPASS))).answer.gate
 
     told = [name for name, _ in made.telemetry.told if name in ("rag_directives_evaluated", "rag_web_refused")]
-    counted = [name for name, _ in made.telemetry.counts if name == "rag_gate_decisions_total"]
-    assert (len(told), len(counted)) == ((0, 0) if is_dry else (2, 1))
+    counted = [labels for name, labels in made.telemetry.counts if name == "rag_gate_decisions_total"]
+    labels = (("model_version", gate.weights_version), ("plan_type", gate.plan_type))
+    assert (len(told), counted) == ((0, []) if is_dry else (2, [labels]))
 
 
 async def test_nothing_is_added_to_an_earlier_version() -> None:

@@ -71,6 +71,35 @@ async def test_a_page_that_scripts_make_is_no_empty_document() -> None:
     assert f"http://{SHELLS}/app" not in await ground.documents()
 
 
+def counted(ground: CrawledWorkspace, metric: str) -> dict[str, float]:
+    counters = ground.telemetry.counters
+    return {dict(of)["outcome"]: value for (name, of), value in counters.items() if name == metric}
+
+
+async def test_every_page_of_a_crawl_is_counted_by_how_it_ended() -> None:
+    ground = await CrawledWorkspace().open()
+    await ground.crawl(CrawlRequest((f"http://{SHELLS}/", f"http://{SHELLS}/none")))
+
+    assert counted(ground, "rag_crawl_pages_total") == {"kept": 2, "needs_script": 1, "fetch_failed": 1}
+
+
+async def test_every_search_is_counted_by_how_it_ended_and_timed() -> None:
+    ground = await CrawledWorkspace().open()
+
+    async def ask(request: SearchRequest) -> tuple[SearchResult, ...]:
+        if request.query == "away":
+            raise DependencyUnavailable("It is away.", code="SEARCH_UNAVAILABLE", dependency="search")
+        return ()
+
+    search = SearchWeb(ground.database, ground.envelope, ground.telemetry, SearchEngine("file", ask))
+    await search.run(ground.workspace, SearchRequest("tide"), "user:ada")
+    with pytest.raises(DependencyUnavailable):
+        await search.run(ground.workspace, SearchRequest("away"), "user:ada")
+
+    assert counted(ground, "rag_search_requests_total") == {"ok": 1, "SEARCH_UNAVAILABLE": 1}
+    assert [name for name, *_ in ground.telemetry.observations].count("rag_search_seconds") == 2
+
+
 async def test_of_a_page_that_a_crawl_brought_the_furniture_is_left_out_and_told() -> None:
     said = "".join(f"<p>The pump of house {one} lifts forty litres a minute, and stops then.</p>" for one in "abcde")
     posts = "".join(f"<li><a href='/{number}'>Ten gardens, part {number}</a></li>" for number in range(8))
