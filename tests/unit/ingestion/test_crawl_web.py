@@ -15,10 +15,12 @@ from agentic_rag.ingestion.web.crawl import report_crawl
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
 from agentic_rag.jobs.job import JobRef
-from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, PolicyRefused
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, PolicyRefused, Retryable
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.web.search import SearchRequest, SearchResult
 from agentic_rag.workspaces.web_access import WebAccess
+
+CLOSED = "closed.example.org"
 
 
 async def logged(ground: CrawledWorkspace) -> list[str]:
@@ -45,6 +47,38 @@ async def test_a_crawl_and_a_search_are_in_the_audit_log() -> None:
     await search.run(ground.workspace, SearchRequest("tide"), "user:ada")
 
     assert sorted(await logged(ground)) == ["web.crawl", "web.search"]
+
+
+@pytest.mark.tells("rag_search_failed")
+async def test_searches_and_pages_are_counted_by_how_they_ended_and_what_they_cost() -> None:
+    ground = await CrawledWorkspace().open()
+
+    async def ask(request: SearchRequest) -> tuple[SearchResult, ...]:
+        if request.query == "fails":
+            raise Retryable("It does not answer.", code="SEARCH_BUSY")
+        return ()
+
+    search = SearchWeb(ground.database, ground.envelope, ground.telemetry, SearchEngine("file", ask, usd=0.25))
+    await search.run(ground.workspace, SearchRequest("tide"))
+    with pytest.raises(Retryable):
+        await search.run(ground.workspace, SearchRequest("fails"))
+    await ground.crawl(CrawlRequest((f"http://{SHELLS}/", f"http://{CLOSED}/")))
+
+    counted = {
+        (name, *(value for _, value in sorted(of))): many for (name, of), many in ground.telemetry.counters.items()
+    }
+    assert {
+        key: many for key, many in counted.items() if key[0].startswith(("rag_search", "rag_web", "rag_crawl"))
+    } == {
+        ("rag_search_requests_total", "ok"): 1,
+        ("rag_search_requests_total", "SEARCH_BUSY"): 1,
+        ("rag_web_calls_total", "search", "reserved"): 2,
+        ("rag_web_cost_usd_total", "search"): 0.5,
+        ("rag_web_calls_total", "page", "reserved"): 3,
+        ("rag_crawl_pages_total", "kept"): 2,
+        ("rag_crawl_pages_total", "needs_script"): 1,
+        ("rag_crawl_pages_total", "robots_refused"): 1,
+    }
 
 
 @pytest.mark.tells("rag_web_refused", "job_id")

@@ -13,6 +13,7 @@ from tests.gate.simulated_web import Answer, page, prose
 from tests.gate.web_ground import CrawledWorkspace
 
 from agentic_rag.ingestion.web import near_pages
+from agentic_rag.ingestion.web.crawl import LEAST_FRONTIER
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
 from agentic_rag.ingestion.web.near_pages import signature
 from agentic_rag.web.links import read_links
@@ -83,6 +84,41 @@ async def test_redirects_that_lead_nowhere_count_against_the_budget() -> None:
     assert {one.partition("/")[2] for one in ground.web.page_requests} == {"", "0", "1"}
     assert ended["/0"] == (PageState.FAILED, "ADDRESS_REFUSED")
     assert ended["/5"][0] is PageState.PENDING
+
+
+@pytest.mark.parametrize(
+    ("own", "kept_at"),
+    [
+        ("/rules", "/view?id=7&ref=mail"),
+        ("/view?id=2", "/view?id=7&ref=mail"),
+        ("/view?id=7", "/view?id=7"),
+        ("/view", "/view"),
+        ("http://elsewhere.example.org/view", "/view?id=7&ref=mail"),
+    ],
+)
+async def test_no_page_takes_the_place_of_another_by_calling_it_its_own(own: str, kept_at: str) -> None:
+    at = "/view?id=7&ref=mail"
+    said = page("Post", prose(90), head=f'<link rel="canonical" href="{own}">')
+    ground, _ = await crawled({"/": page("Site", prose(1), [at]), at: said})
+
+    assert sorted(await ground.documents()) == sorted([f"http://{SITE}/", f"http://{SITE}{kept_at}"])
+
+
+async def test_a_site_of_many_links_fills_no_table() -> None:
+    many = {
+        leaf: page(leaf, prose(10 + at), [f"/{at}/{one}" for one in range(400)]) for at, leaf in enumerate(LEAVES[:3])
+    }
+    ground = await CrawledWorkspace().open()
+    ground.web.pages |= {
+        f"{SITE}/": page("Site", prose(1), [*many]),
+        **{f"{SITE}{at}": one for at, one in many.items()},
+    }
+
+    ref = await ground.crawl(CrawlRequest((f"http://{SITE}/",), depth=2, max_pages=4))
+
+    found = (await ground.frontier(ref)).values()
+    assert len(found) == LEAST_FRONTIER
+    assert sum(one.state is PageState.KEPT for one in found) == 4
 
 
 async def test_a_page_that_moved_to_what_robots_txt_forbids_is_not_asked_for_there() -> None:

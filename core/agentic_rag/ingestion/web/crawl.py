@@ -52,6 +52,8 @@ PAUSE_SECONDS = 1.0
 """Between two requests to a site that asks for no other pause."""
 LONGEST_PAUSE = 30.0
 """A site that asks for more is given up to it."""
+LEAST_FRONTIER, FRONTIER_SHARE = 1_000, 10
+"""Pages that a crawl knows at most, the latter for each that it may fetch: sites without an end name millions."""
 BUSY_PAUSES = 10
 """Pauses for which a busy site is left alone that names no time."""
 
@@ -297,7 +299,10 @@ class CrawlWeb:
     ) -> None:
         new: list[FrontierPage] = []
         frontier.pages[page.url] = page
+        room = max(LEAST_FRONTIER, FRONTIER_SHARE * frontier.request.max_pages) - len(frontier.pages)
         for one in follows:
+            if len(new) >= room:
+                break
             if same_page(one.url) in frontier.known or not frontier.follows(one.url):
                 continue
             frontier.known.add(same_page(one.url))
@@ -327,8 +332,14 @@ def _sign(page: FrontierPage, text: str) -> FrontierPage:
 
 
 def own_url(page: FrontierPage, own: str | None) -> str:
-    """The address of a page: what it calls its own on its site, else how it was found."""
-    return own if own is not None and parse_target(own).host == parse_target(page.url).host else page.url
+    """The address of a page: what it calls its own where that leaves parameters out and is the same otherwise; else how
+    it was found. Where many write pages of one site, none takes the place of another's.
+    """
+    if own is None or parse_target(own).host != parse_target(page.url).host:
+        return page.url
+    (path, _, given), (own_path, _, own_given) = (same_page(one).partition("?") for one in (page.url, own))
+    is_same = path == own_path and set(own_given.split("&")) <= {*given.split("&"), ""}
+    return own if is_same else page.url
 
 
 @dataclass(frozen=True, slots=True)
