@@ -49,12 +49,16 @@ async def test_every_array_comes_and_goes_and_the_server_is_asked_about_none(poo
     assert not any("typeinfo" in one["statement"] for one in asked)
 
 
-async def test_an_array_of_an_extension_is_asked_about(pool: PostgresPool) -> None:
+@pytest.mark.parametrize(("array", "is_asked"), [("halfvec", False), ("interval", True)])
+async def test_that_of_vectors_is_known_too_and_a_rare_one_is_asked_about(
+    pool: PostgresPool, array: str, is_asked: bool
+) -> None:
     async with pool.connection() as connection:
-        await connection.fetchval("SELECT $1::halfvec[]", [])
+        found = await connection.fetchval(f"SELECT $1::{array}[]", [None])
         asked = await connection.fetch("SELECT statement FROM pg_prepared_statements")
 
-    assert any("typeinfo" in one["statement"] for one in asked), "what the other test looks for"
+    assert found == [None]
+    assert any("typeinfo" in one["statement"] for one in asked) is is_asked
 
 
 async def test_the_numbers_are_those_of_the_server(postgres_url: str) -> None:

@@ -15,6 +15,7 @@ import asyncpg
 
 from agentic_rag.adapters.postgres.jobs import job_sql as sql
 from agentic_rag.adapters.postgres.jobs.jobs import job_kind_from
+from agentic_rag.adapters.postgres.session.array_types import teach_arrays
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, value_from
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName
@@ -213,6 +214,7 @@ class PostgresJobBoard:
                     "idle_session_timeout": f"{round(1000 * self._lead_seconds)}ms",
                 },
             )
+            teach_arrays(connection)
         return connection
 
 

@@ -30,17 +30,17 @@ ARRAYS: Mapping[int, tuple[str, int]] = {
 """Name and element type of each, by number."""
 
 _NO_OTHER_KIND = dict.fromkeys(["basetype", "range_subtype", "attrtypoids", "attrnames"])
-_TOLD = [
-    {"oid": oid, "ns": "pg_catalog", "name": name, "kind": b"b", "elemtype": element, "elemdelim": b","}
-    | _NO_OTHER_KIND
-    for oid, (name, element) in ARRAYS.items()
-]
-"""As the driver's own query tells them."""
 
 
-def teach_arrays(driver: Any) -> None:
-    """Register them at a connection whose element types have their codecs."""
+def teach_arrays(driver: Any, further: Mapping[int, tuple[str, int]] | None = None) -> None:
+    """Register them, and those of an extension, at a connection whose element types have their codecs."""
     # The driver's public calls register no array. One that keeps its types elsewhere asks the server as before.
     told = getattr(getattr(driver, "_protocol", None), "get_settings", None)
     if told is not None and (register := getattr(told(), "register_data_types", None)) is not None:
-        register(_TOLD)
+        register([_told(oid, *array) for oid, array in {**ARRAYS, **(further or {})}.items()])
+
+
+def _told(oid: int, name: str, element: int) -> Mapping[str, Any]:
+    """As the driver's own query tells it."""
+    shown = {"oid": oid, "ns": "pg_catalog", "name": name, "kind": b"b", "elemtype": element, "elemdelim": b","}
+    return shown | _NO_OTHER_KIND

@@ -27,8 +27,9 @@ from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Mi
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.entering import bound_principals
 
-_HALFVEC_SCHEMA = """
-SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typname = 'halfvec'
+_HALFVEC = """
+SELECT n.nspname, t.oid, t.typarray FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+WHERE t.typname = 'halfvec'
 """
 
 _LIMITS_TRANSACTIONS = 17
@@ -370,17 +371,17 @@ async def _keep_session(_: Any) -> None:
 
 async def _teach_types(driver: Any) -> None:
     """Register binary codecs: `jsonb` as Python values, `halfvec` as the wire bytes of `halfvec.py`, and arrays."""
-    schema = await driver.fetchval(_HALFVEC_SCHEMA)
-    if schema is None:
+    found = await driver.fetchrow(_HALFVEC)
+    if found is None:
         raise Misconfigured(
             "The database has no pgvector: run `rag migrate up`, which adds it or says how to install it.",
             code="PGVECTOR_MISSING",
         )
-    await driver.set_type_codec("halfvec", schema=schema, encoder=bytes, decoder=bytes, format="binary")
+    await driver.set_type_codec("halfvec", schema=found["nspname"], encoder=bytes, decoder=bytes, format="binary")
     await driver.set_type_codec(
         "jsonb", schema="pg_catalog", encoder=_encode_json, decoder=_decode_json, format="binary"
     )
-    teach_arrays(driver)
+    teach_arrays(driver, {found["typarray"]: ("_halfvec", found["oid"])})
 
 
 def _encode_json(value: Any) -> bytes:
