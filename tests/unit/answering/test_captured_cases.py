@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,13 @@ def test_a_word_outweighs_what_its_caller_did() -> None:
     assert [one.answered for one in captured_cases([decision], feedback, NAMES)] == [True]
 
 
+def test_callers_who_disagree_tell_nothing_of_a_run_that_read_the_documents_alone() -> None:
+    decision = ran(1, "retrieve", gained=None, contributions=SIGNALS)
+    good, bad = said(range(1, 2), GOOD), [replace(one, subject="bob") for one in said(range(1, 2), BAD)]
+
+    assert captured_cases([decision], [*good, *bad], NAMES) == []
+
+
 def test_decisions_with_other_signals_are_left_out() -> None:
     decision = ran(1, gained=True, contributions=SIGNALS[:1])
 
@@ -62,8 +70,6 @@ def test_decisions_with_other_signals_are_left_out() -> None:
 
 
 def test_captured_cases_weigh_the_same_each(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     dated = [replace(one, at=f"2026-01-{1 + place % 28:02}") for place, one in enumerate(cases())]
 
     shares = shares_of(dated)

@@ -137,6 +137,8 @@ def test_a_report_tells_by_plan_how_many_were_helped_and_what_was_of_use() -> No
         Feedback(numbered(1), "bob", AT, Rating.BAD),
         Feedback(numbered(2), "ada", AT, Rating.GOOD, precision=0.25),
         Feedback(numbered(9), "ada", AT, Rating.BAD, precision=0.0),
+        # What callers only do is no rating.
+        Feedback(numbered(3), "ada", AT, Rating.BAD, kind=FeedbackKind.REPEATED),
     ]
 
     total = report_decisions(decisions, said, is_complete=True).total
@@ -185,6 +187,18 @@ async def test_the_same_question_soon_after_speaks_against_the_run_before() -> N
     await noticed.aclose()
 
     assert [(one.run_id.int, one.rating, one.kind) for one in log.kept] == [(1, Rating.BAD, FeedbackKind.REPEATED)]
+
+
+async def test_a_request_that_is_sent_again_is_the_same_run_and_speaks_against_none() -> None:
+    log = NoticeLog()
+    noticed, clock = noticing(log)
+
+    noticed.asked(asked(1), None)
+    clock.seconds += 1
+    noticed.asked(asked(1), None)
+    await noticed.aclose()
+
+    assert log.kept == []
 
 
 async def test_who_asks_on_or_opens_a_citation_speaks_for_the_run() -> None:
