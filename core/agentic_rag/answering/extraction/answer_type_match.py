@@ -10,7 +10,7 @@ from agentic_rag.answering.extraction.typed_values import ORDINAL_WORDS
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import CELL_SEPARATOR
-from agentic_rag.language.words.measures import MEASURED, counted_things, lacks_unit
+from agentic_rag.language.words.measures import LASTING, MEASURED, counted_things, lacks_unit
 from agentic_rag.language.words.word_table import Asked, WordTable
 from agentic_rag.language.words.word_tables import table_of
 
@@ -268,7 +268,7 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
         if things is not None:
             if _MONEY.search(columns) and things.lower() not in columns.lower():
                 return False
-            sentence = MEASURED.sub(" ", sentence)
+            sentence = LASTING.sub(" ", MEASURED.sub(" ", sentence))
         return _has_figure(sentence, asked, dates=False) or _has_identifier(sentence, question)
     if kind is AnswerType.DATE:
         times = (_DATE, _MOMENT) if _RULE_ASKED.search(question) else (_DATE,)

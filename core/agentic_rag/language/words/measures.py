@@ -16,6 +16,13 @@ MEASURED = re.compile(
     re.IGNORECASE,
 )
 """A figure with a unit: it counts nothing."""
+LASTING = re.compile(
+    r"\b(?:\d[\d.,]*|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?|one|two|three|four|five|six|"
+    r"seven|eight|nine|ten|eleven|twelve|\w+teen|half an?|an?)[ -]?(?:(?:working|business|calendar|full|more) )?"
+    r"(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b",
+    re.IGNORECASE,
+)
+"""How long something takes in English: it counts no other things either."""
 _IS_ASKED = r"\b(?:what|which)(?:['’]s| is| are| was|) (?:the |your |our |my |its )?"
 _MEASURES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     (
