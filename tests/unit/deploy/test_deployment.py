@@ -13,6 +13,7 @@ import yaml
 
 from agentic_rag.settings import variables
 from agentic_rag.settings.secret_files import file_names
+from agentic_rag.web.engine_address import parse_engine
 
 ROOT = Path(__file__).resolve().parents[3]
 CHART = ROOT / "deploy" / "helm" / "agentic-rag"
@@ -83,6 +84,21 @@ def test_no_service_keeps_the_login_that_its_image_comes_with() -> None:
     for name, variable in named.items():
         path = services[name]["environment"][variable]
         assert path.removeprefix("/run/secrets/") in services[name]["secrets"]
+
+
+def test_compose_has_a_search_engine_that_answers_in_json_to_nobody_outside() -> None:
+    both = [
+        yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("docker-compose.yml", "docker-compose.dev.yml")
+    ]
+    ours, theirs = (one["services"]["searxng"] for one in both)
+    stated = [yaml.safe_load(one["configs"]["searxng"]["content"])["search"]["formats"] for one in both]
+    address = parse_engine("searxng://searxng:8080")
+
+    assert (ours["profiles"], ours["image"], "ports" in ours) == (["search"], theirs["image"], False)
+    assert all("json" in formats for formats in stated)
+    assert all("AGENTIC_RAG_SEARCH" in both[0]["services"][name]["environment"] for name in ("api", "worker"))
+    assert address is not None
+    assert address.is_own
 
 
 def test_every_secret_of_compose_is_drawn() -> None:
