@@ -25,6 +25,7 @@ from agentic_rag.models.billing.manage_budgets import UsageReport
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.output import gate_view
 from agentic_rag_eval.gate_cases import load_cases, save_cases
+from agentic_rag_eval.gate_model import weights_json
 
 RUN_ID = encode(NodeKind.RUN, HANDBOOK.workspace_id, UUID(int=500))
 QUESTION = "Who signs?"
@@ -134,6 +135,21 @@ def test_what_is_learned_is_told_and_written(tmp_path: Path) -> None:
     assert sorted(one.name for one in Path(told["folder"]).iterdir()) == [
         "metrics.json", "model.json", "reliability.svg",
     ]  # fmt: skip
+
+
+def test_weights_in_force_are_judged_by_their_models_of_the_folder_that_never_saw_the_set(tmp_path: Path) -> None:
+    save_cases(tmp_path / "cases.jsonl", cases())
+    silent = weights_json(replace(IN_FORCE, weights={**IN_FORCE.weights, "base": -9.0}))
+    model = tmp_path / "models" / IN_FORCE.version / "model.json"
+    model.parent.mkdir(parents=True)
+    model.write_text(json.dumps({"left_out": dict.fromkeys(("a", "b", "c"), silent)}))
+
+    told = [
+        json.loads(terminal().rag("gate", "learn", str(tmp_path / "cases.jsonl"), "--out", str(out), "--json").stdout)
+        for out in (tmp_path / "models", tmp_path / "others")
+    ]
+
+    assert [one["in_force"]["calls"] > 0 for one in told] == [False, True]
 
 
 def test_cases_of_one_set_alone_are_refused(tmp_path: Path) -> None:

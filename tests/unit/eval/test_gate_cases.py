@@ -19,6 +19,7 @@ from agentic_rag_eval.gate_cases import (
     judge_gate,
     load_cases,
     save_cases,
+    score_of,
     searches_by,
     shares_of,
 )
@@ -140,6 +141,16 @@ def test_of_a_case_that_stands_twice_the_last_one_counts(tmp_path: Path) -> None
     found = load_cases(first, second)
 
     assert found == [INSIDE, replace(MISSING, answered=True), STALE]
+
+
+def test_a_case_is_judged_as_if_the_web_were_allowed_whatever_it_was_then() -> None:
+    refused, asked_for = (replace(MISSING, signals={**SILENT, "policy": policy}) for policy in (0.0, 1.0))
+    allowed = replace(MISSING, signals={**SILENT, "policy": 0.5})
+
+    assert score_of(refused, HEURISTIC_WEIGHTS) == score_of(asked_for, HEURISTIC_WEIGHTS)
+    assert score_of(refused, HEURISTIC_WEIGHTS) == pytest.approx(
+        sum(HEURISTIC_WEIGHTS.weights[name] * value for name, value in allowed.signals.items())
+    )
 
 
 def test_cases_that_are_not_there_are_told(tmp_path: Path) -> None:

@@ -179,13 +179,15 @@ def test_weights_from_elsewhere_are_held_against_those_in_force() -> None:
     assert not compare_weights(cases(), HEURISTIC_WEIGHTS, HEURISTIC_WEIGHTS).is_promoted
 
 
-def test_weights_that_tell_nothing_are_refused() -> None:
+def test_weights_that_tell_nothing_are_refused_and_say_so_in_their_folder(tmp_path: Path) -> None:
     given = [replace(one, signals={**SILENT, "sufficiency": one.signals["sufficiency"]}) for one in cases()]
 
     found = learn_gate(given, HEURISTIC_WEIGHTS)
 
+    metrics = json.loads((write_model(tmp_path, found) / "metrics.json").read_text())
     assert not found.promotion.is_promoted
     assert found.promotion.reason.startswith("refused: ")
+    assert (metrics["promoted"], metrics["reason"]) == (False, found.promotion.reason)
 
 
 def test_a_version_is_a_folder_with_model_metrics_and_plot(tmp_path: Path) -> None:
