@@ -19,6 +19,7 @@ from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.outside import OutsideReport, OutsideRequest
 from agentic_rag.answering.question import AnswerOptions, CacheMode
 from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.ingestion.web.frontier import CrawlRequest
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
 from agentic_rag.ingestion.web.read_pages import ReadPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
@@ -171,6 +172,21 @@ async def test_an_address_that_moved_to_what_robots_txt_forbids_is_not_asked_for
 
     assert f"{SITE}/private/1" not in ground.web.requests
     assert (report.pages, report.refusals) == (0, ("ROBOTS_REFUSED",))
+
+
+async def test_a_page_that_searches_name_in_many_forms_is_read_once_and_is_the_document_of_a_crawl() -> None:
+    async def name_thrice(_: SearchRequest) -> tuple[SearchResult, ...]:
+        forms = (f"{FIRST}/?utm_source=mail", FIRST.replace("http://", "https://www."), f"{FIRST}#part")
+        return tuple(map(SearchResult, forms))
+
+    ground = await CrawledWorkspace().open()
+    await ground.crawl(CrawlRequest((FIRST,), depth=0))
+    ground.web.requests.clear()
+
+    await look(ground, OutsideRequest(ground.workspace, ("harbour",), (), seconds=0.6), name_thrice)
+
+    assert ground.web.page_requests == [FIRST.partition("://")[2]]
+    assert list(await ground.documents()) == [FIRST]
 
 
 def ended(ground: CrawledWorkspace) -> dict[str, float]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from time import monotonic
 
@@ -22,10 +22,10 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_policy import FetchedPage
-from agentic_rag.web.links import same_page
+from agentic_rag.web.links import canonical_url, same_page
 from agentic_rag.web.page_paths import WebOrigin, host_of
 from agentic_rag.web.search import SearchRequest
-from agentic_rag.web.url_policy import HostList, parse_target
+from agentic_rag.web.url_policy import AddressRefused, HostList, parse_target
 
 MAX_PAGES = 6
 """Pages that one run reads of those that were found or named."""
@@ -112,9 +112,9 @@ class LookOutsideForRun:
         await require_web(self.database, self.telemetry, request.workspace)
         await self.keep.admit(request.workspace)
         found = await asyncio.gather(*(self._search(request.workspace, text, tally) for text in request.searches))
-        named = [FoundPage(url, WebOrigin.CRAWL) for url in request.addresses]
+        named = [FoundPage(_form(url), WebOrigin.CRAWL) for url in request.addresses]
         ranked = _first_of(HostList(request.first_hosts), _in_turn(found))
-        chosen = list({page.url: page for page in [*named, *ranked]}.values())[:MAX_PAGES]
+        chosen = _each_once([*named, *ranked])[:MAX_PAGES]
         read = await asyncio.gather(*(self._read_site(request.workspace, site, tally) for site in _by_site(chosen)))
         if request.follows_links:
             await self._follow(request, chosen, [page for site in read for page in site], tally)
@@ -141,7 +141,9 @@ class LookOutsideForRun:
             tally.refusals[error.code] = None
             return []
         tally.searches += 1
-        return [FoundPage(one.url, WebOrigin.WEB_SEARCH, text, published=one.published) for one in answer.results]
+        return [
+            FoundPage(_form(one.url), WebOrigin.WEB_SEARCH, text, published=one.published) for one in answer.results
+        ]
 
     async def _read_site(
         self, workspace: WorkspaceRef, site: Sequence[FoundPage], tally: _Tally
@@ -179,7 +181,8 @@ class LookOutsideForRun:
             if fetched is None:
                 return _Read(is_asked=is_asked)
             tally.fetched += 1
-            kept = await self.keep.run(workspace, page, fetched, QueueName.INTERACTIVE)
+            stored = replace(fetched, url=_form(fetched.url))
+            kept = await self.keep.run(workspace, page, stored, QueueName.INTERACTIVE)
             outcome = "unchanged" if kept.job is None else "kept"
         except AgenticRagError as error:
             tally.refusals[error.code] = None
@@ -222,6 +225,22 @@ def _count_done(status: DocumentStatus, fault: DocumentFault | None, tally: _Tal
         tally.ready += 1
     elif fault is not None:
         tally.refusals[fault.code] = None
+
+
+def _form(url: str) -> str:
+    """The one form of an address; one that may not be asked as it is, for who refuses it."""
+    try:
+        return canonical_url(url)
+    except AddressRefused:
+        return url
+
+
+def _each_once(pages: Iterable[FoundPage]) -> list[FoundPage]:
+    """The first of those that are one page."""
+    first: dict[str, FoundPage] = {}
+    for page in pages:
+        first.setdefault(same_page(page.url), page)
+    return list(first.values())
 
 
 def _first_of(hosts: HostList, pages: Sequence[FoundPage]) -> list[FoundPage]:
