@@ -49,9 +49,14 @@ class RobotsRules:
 
     @property
     def delay_seconds(self) -> float:
-        """The pause between two requests that the site asks for; 0 where it asks for none."""
-        stated = None if self.parsed is None else self.parsed.crawl_delay(AGENT)
-        return max(0.0, float(stated or 0.0))
+        """The pause between two requests that the site asks for (`Crawl-delay`, `Request-rate` whatever its hours), the
+        longer one; 0 where it asks for none.
+        """
+        if self.parsed is None:
+            return 0.0
+        rate = self.parsed.request_rate(AGENT)
+        by_rate = 0.0 if rate is None else rate.seconds / rate.requests
+        return max(0.0, float(self.parsed.crawl_delay(AGENT) or 0.0), by_rate)
 
 
 ALLOW_ALL = RobotsRules()

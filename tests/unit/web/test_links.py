@@ -80,6 +80,22 @@ def test_rules_of_a_site_hold_for_us_before_those_for_everybody() -> None:
     assert not CLOSED.allows("http://a.org/q")
 
 
+@pytest.mark.parametrize(
+    ("asked", "pause"),
+    [
+        ("Crawl-delay: 2.5", 2.5),
+        ("Request-rate: 2/10", 5.0),
+        ("Request-rate: 1/1m 0800-1200", 60.0),
+        ("Request-rate: 1/5\nCrawl-delay: 9", 9.0),
+        ("Request-rate: 0/5", 0.0),
+        ("Crawl-delay: nan", 0.0),
+        ("Crawl-delay: -3", 0.0),
+    ],
+)
+def test_a_site_says_how_long_it_is_left_alone(asked: str, pause: float) -> None:
+    assert parse_robots(f"User-agent: *\n{asked}\n".encode()).delay_seconds == pause
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_a_byte_order_mark_hides_no_rule(encoding: str) -> None:
     assert not parse_robots("User-agent: *\nDisallow: /\n".encode(encoding)).allows("http://a.org/p")
