@@ -224,6 +224,33 @@ async def test_four_sites_are_asked_beside_each_other_and_no_fifth(monkeypatch: 
     assert (pauses.most, pauses.slept) == (4, [1.0] * 6)
 
 
+async def test_two_crawls_of_a_process_ask_a_site_for_one_page_at_a_time() -> None:
+    ground = await CrawledWorkspace().open()
+    links = {name: [f"/{name}{number}" for number in range(3)] for name in "ab"}
+    for name, paths in links.items():
+        ground.web.pages[f"{WIDE}/{name}"] = page(name, prose(ord(name)), paths)
+        ground.web.pages |= {f"{WIDE}{one}": page(one, prose(at + ord(name) * 9)) for at, one in enumerate(paths)}
+    fetch, under_way, most = ground.web.fetcher().fetch_if_new, Counter[str](), Counter[str]()
+
+    async def fetch_if_new(url: str, validator: str, admit_redirect: AdmitRedirect) -> FetchedPage | None:
+        under_way[WIDE] += 1
+        most[WIDE] = max(most[WIDE], under_way[WIDE])
+        await REAL_SLEEP(0.01)
+        under_way[WIDE] -= 1
+        return await fetch(url, validator, admit_redirect)
+
+    pages = filtered(ground, SearchFilters(), fetch_if_new)
+    ground.crawler = replace(ground.crawler, pages=pages)
+    refs = [
+        await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{WIDE}/{name}",)), "user:ada")
+        for name in "ab"
+    ]
+    await asyncio.gather(*map(ground.attempt, refs))
+
+    assert len(await ground.documents()) == 8
+    assert most[WIDE] == 1
+
+
 async def test_a_run_asks_a_site_for_one_page_at_a_time_and_sites_beside_each_other() -> None:
     ground = await CrawledWorkspace().open()
     paths = ("/0", "/1", "/2")

@@ -21,6 +21,7 @@ from agentic_rag.ingestion.web.near_pages import are_near, signature, text_hash
 from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages, directives_of, read_main_text
 from agentic_rag.ingestion.web.renew_pages import RenewPages, is_renewal, renewal_of
 from agentic_rag.ingestion.web.search_web import require_web
+from agentic_rag.ingestion.web.site_turns import SiteTurns
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress
@@ -118,6 +119,7 @@ class CrawlWeb:
     pause_seconds: float = PAUSE_SECONDS
     reading: Callable[[WorkspaceRef], AbstractContextManager[None]] = untold
     """Told while a page is held."""
+    turns: SiteTurns = field(default_factory=SiteTurns)
 
     async def start(self, workspace: WorkspaceRef, request: CrawlRequest, actor: str) -> JobRef:
         """Queue a crawl. Errors: `PolicyRefused` code WEB_REFUSED; those of `KeepPages.admit`."""
@@ -192,19 +194,24 @@ class CrawlWeb:
                     await self._record(lease, frontier, replace(page, state=PageState.REFUSED, code=BUSY), ())
                     continue
                 frontier.fetched += 1
-                with self.reading(lease.job.workspace):
-                    if frontier.is_renewal:
-                        tell = partial(self._note_busy, frontier, host)
-                        ended, follows = await self.renew.run(lease, page, tell), ()
-                    else:
-                        ended, follows = await self._page(lease, frontier, page)
+                async with self.turns.take(host) as turn:
+                    ended, follows = await self._ask(lease, frontier, page)
+                    pause = min(LONGEST_PAUSE, await self._pause(frontier, page.url)) if ended.state.is_fetched else 0.0
+                    turn.rest(pause)
                 frontier.fetched -= not ended.state.is_fetched
                 frontier.size += ended.size
                 await self._record(lease, frontier, ended, follows)
                 progress.advance()
-                if ended.state.is_fetched:
-                    pause = min(LONGEST_PAUSE, await self._pause(frontier, page.url))
+                if pause:
                     await asyncio.sleep(max(0.0, min(pause, until - monotonic())))
+
+    async def _ask(
+        self, lease: Lease, frontier: _Frontier, page: FrontierPage
+    ) -> tuple[FrontierPage, Sequence[FrontierPage]]:
+        with self.reading(lease.job.workspace):
+            if not frontier.is_renewal:
+                return await self._page(lease, frontier, page)
+            return await self.renew.run(lease, page, partial(self._note_busy, frontier, _site_of(page.url))), ()
 
     async def _pause(self, frontier: _Frontier, url: str) -> float:
         target = parse_target(url)
