@@ -10,6 +10,7 @@ import pytest
 from tests.unit.cli.product import answered
 
 from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.cited_original import CitationAccess, FindCitedOriginal
 from agentic_rag.answering.runs.show_page import ShowCitedPage
 from agentic_rag.kernel.concurrency import untold
 from agentic_rag.kernel.errors import NotFound, no_such_document
@@ -37,5 +38,31 @@ async def test_only_who_may_read_the_document_is_told_that_the_citation_names_no
 
     with pytest.raises(NotFound) as refused:
         await show.run(Principal(run.workspace.org_id, "ada", Role.MEMBER), run.workspace, run.run_id, first.marker)
+
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("may_read", "shift", "code"),
+    [(False, 0, "DOCUMENT_NOT_FOUND"), (True, 90, "CITATION_NOT_FOUND"), (False, 90, "CITATION_NOT_FOUND")],
+)
+async def test_the_file_behind_a_citation_is_looked_for_after_every_right(
+    may_read: bool, shift: int, code: str
+) -> None:
+    run = answered()
+    marker = run.answer.citations[0].marker + shift
+
+    async def get(*_: object) -> Run:
+        return run
+
+    async def require(*_: object) -> None:
+        if not may_read:
+            raise no_such_document()
+
+    runs, access = cast("Any", SimpleNamespace(get=get)), cast("Any", SimpleNamespace(require=require))
+    find = FindCitedOriginal(CitationAccess(runs, access), cast("Any", None))
+
+    with pytest.raises(NotFound) as refused:
+        await find.run(Principal(run.workspace.org_id, "ada", Role.MEMBER), run.workspace, run.run_id, marker)
 
     assert refused.value.code == code
