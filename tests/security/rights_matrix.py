@@ -40,6 +40,7 @@ PASSED = {
     "DATASET_INVALID",
     "SOURCE_INVALID",
     "PAGE_NOT_SHOWN",
+    "ORIGINAL_MISSING",
 }
 """Refusals that come after every wall."""
 
