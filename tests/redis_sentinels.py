@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import redis.asyncio
@@ -85,6 +86,7 @@ async def redis_watch(program: Path, folder: Path) -> AsyncIterator[RedisWatch]:
                 password=PASSWORD,
             )  # fmt: skip
             watch.processes[port] = await _start(stack, program, folder / f"{port}.conf", text, "--sentinel")
+            await eventually(partial(_looks_often, port), "a Sentinel looks often")
         await eventually(lambda: _knows_all(watch), "the Sentinels know each other and the replica", seconds=60)
         yield watch
 
@@ -113,6 +115,16 @@ async def _is_followed(port: int) -> bool:
     except redis.exceptions.ConnectionError:
         return False
     return told["connected_slaves"] == 1 and told["slave0"]["state"] == "online"
+
+
+async def _looks_often(port: int) -> bool:
+    """By default a Sentinel asks every ten seconds what the servers are, and is told by the others every two."""
+    try:
+        async with redis.asyncio.Redis(port=port, password=SENTINEL_PASSWORD) as sentinel:
+            often = ("INFO-PERIOD", "200", "PUBLISH-PERIOD", "200")
+            return await sentinel.execute_command("SENTINEL", "DEBUG", *often) in (b"OK", True)
+    except redis.exceptions.ConnectionError:
+        return False
 
 
 async def _knows_all(watch: RedisWatch) -> bool:
