@@ -75,6 +75,13 @@ def test_what_is_said_of_something_else_in_the_same_place_is_told(
     assert says_it_of_another(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_of_another
 
 
+def test_a_figure_of_a_thing_that_no_text_names_is_said_of_another() -> None:
+    text = "A microchip costs £22. Rabbits get one too."
+    for thing, is_other in (("ferret", True), ("rabbit", False)):
+        part = build_subquery(f"What does a microchip for a {thing} cost?", AnswerType.FIGURE, {}, (), [text])
+        assert is_of_something_else(part, [quote_of(text)], [passage(1, "Notes", text)]) is is_other
+
+
 def test_what_stands_above_a_sentence_tells_of_what_it_is_said() -> None:
     question, text = "What is the price of pine boards?", "The price of planed boards is EUR 720."
     part = build_subquery(question, detect_answer_type(question), {})

@@ -10,6 +10,7 @@ from agentic_rag.answering.cells.asked_cell import AskedRow, PlacedRow, asked_ro
 from agentic_rag.answering.cells.table_rows import table_rows
 from agentic_rag.answering.evidence.expand_context import opens_in_table, table_head
 from agentic_rag.answering.evidence.finder import FoundEvidence
+from agentic_rag.answering.evidence.named import lacks_thing
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.text_units import UnitKind
@@ -40,13 +41,16 @@ class TableCells:
     async def find(
         self, snapshot: CorpusSnapshot, question: str, passages: Sequence[Passage], scope: SearchScope
     ) -> FoundEvidence | None:
-        if question_kind(question, detect_answer_type(question)) in _NO_CELL:
+        kind = detect_answer_type(question)
+        if question_kind(question, kind) in _NO_CELL:
             return None
         tabled = [one for one in passages if CELL_SEPARATOR in one.chunk.text]
         if not any(names_a_row(question, table_rows(one.text_with_table_head)) for one in tabled):
             return None
         whole = [*passages, *await _passages_beside(snapshot, question, passages, scope)]
         whole = await _with_heads(snapshot, whole, scope)
+        if lacks_thing(question, kind, whole):
+            return None
         found = asked_rows(question, (row for place, one in enumerate(whole) for row in _rows(place, one)))
         if not found:
             return None

@@ -6,6 +6,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from agentic_rag.answering.extraction.subquery import terms_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weigh_terms
+from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.words.word_tables import table_of
@@ -24,6 +27,12 @@ _NOT_NAMES = (
     | frozenset({"mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays"})
     | frozenset({"besides", "according", "i'm", "i've", "don't"})
 )
+_OF_A_THING = re.compile(
+    r"\b(?:for|of|with|on|in) (?:an?|one|my|our|your|the) (?P<thing>[a-z]{3,})"
+    r"(?= (?:in|on|at|to|from|by|with|do|does|did|is|was|are|were|has|have|had|must|may|can|could|will|would|that|"
+    r"which|who|should|costs?|weighs?|lasts?|takes?|holds?)\b|\W*$)"
+)
+"""A noun alone behind a preposition: of several words the last may be a verb, "the tyres of a trailer need"."""
 _POSSESSIVE = re.compile(r"[’']s\b")
 _SIGNS = re.compile(r"[^\w]+")
 _JOINTS = frozenset({"of", "the", "de", "van", "von", "del", "la", "du", "le"})
@@ -116,3 +125,18 @@ def _plain(text: str) -> str:
             bare = bare.replace(accent, "")
     words = _SIGNS.sub(" ", _POSSESSIVE.sub("", bare.lower())).strip()
     return f" {words} "
+
+
+def lacks_thing(question: str, kind: AnswerType, passages: Sequence[Passage]) -> bool:
+    """True where an English question for a figure asks it of, for, with, on or in a thing that no passage names, nor
+    what stands above it: what a microchip costs for a ferret.
+    """
+    if table_of(question) is not None or kind is not AnswerType.FIGURE:
+        return False
+    things = [one["thing"] for one in _OF_A_THING.finditer(question) if one["thing"].lower() not in FUNCTION_WORDS]
+    terms = weigh_terms((term for thing in things for term in terms_of(thing)), {})
+    if not terms:
+        return False
+    chunks = (one.chunk for one in passages)
+    named = "\n".join("\n".join((one.document_title, *one.heading_path, one.text)) for one in chunks)
+    return mask_of(lower_text(named), terms) != (1 << len(terms)) - 1

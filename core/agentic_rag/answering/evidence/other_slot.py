@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
+from agentic_rag.answering.evidence.named import lacks_thing
 from agentic_rag.answering.evidence.numbered_names import is_of_other_number, is_of_other_size
 from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
 from agentic_rag.answering.evidence.other_things import (
@@ -111,8 +112,10 @@ def is_of_something_else(part: Subquery, sentences: Sequence[DraftSentence], pas
     of_times = (is_of_other_year, is_of_other_day)
     of_question = (leaves_name_out, tells_of_other_holder, is_of_other_number, is_of_other_size, *of_times)
     of_part = (says_it_of_another, lets_do_it_with_another, tells_of_plan, is_of_other_pole, denies_what_is_asked)
-    return any(one(part.text, sentences, passages) for one in of_question) or any(
-        one(part, sentences, passages) for one in of_part
+    return (
+        lacks_thing(part.text, part.answer_type, passages)
+        or any(one(part.text, sentences, passages) for one in of_question)
+        or any(one(part, sentences, passages) for one in of_part)
     )
 
 
