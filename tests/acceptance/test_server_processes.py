@@ -10,7 +10,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -89,9 +89,16 @@ def _metric_files(pid: int) -> list[str]:
     return [one for one in opened if "agentic-rag-metrics" in one]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def servers(migrated_url: str, redis_url: str) -> Iterator[Servers]:
-    servers = Servers(migrated_url, redis_url)
+    """For all tests that leave as many processes as they found."""
+    with started(migrated_url, redis_url) as servers:
+        yield servers
+
+
+@contextmanager
+def started(database: str, redis: str) -> Iterator[Servers]:
+    servers = Servers(database, redis)
     try:
         wait_until(lambda: _is_up(servers), "it answers", seconds=60)
         yield servers
@@ -107,6 +114,13 @@ def _is_up(servers: Servers) -> bool:
         return False
 
 
+def replace_one(servers: Servers) -> None:
+    """Kill a process; another has taken its place."""
+    killed = min(servers.serving())
+    os.kill(killed, signal.SIGKILL)
+    wait_until(lambda: killed not in servers.children() and _is_up(servers), "another takes its place", seconds=60)
+
+
 HEALTH = r'rag_http_request_seconds_count\{route="/healthz",status="200"\}'
 
 
@@ -114,7 +128,7 @@ def test_each_process_tells_the_figures_of_all(servers: Servers) -> None:
     for _ in range(20):
         assert servers.get("/healthz").status_code == 200
 
-    # A request is counted when its reply is on its way.
+    # A request is counted when its reply is on its way. No other test of these servers asks for it.
     wait_until(lambda: {servers.figure(HEALTH) for _ in range(10)} == {20}, "each process tells all of them")
 
 
@@ -122,8 +136,7 @@ def test_connections_to_the_database_are_those_of_all_processes(servers: Servers
     most = re.escape('rag_database_connections_max{pool="small_reads"}')
 
     wait_until(lambda: servers.figure(most) == SMALL_READ_CONNECTIONS * PROCESSES, "each tells its own")
-    os.kill(min(servers.serving()), signal.SIGKILL)
-    wait_until(lambda: _is_up(servers), "another takes its place", seconds=60)
+    replace_one(servers)
     wait_until(lambda: servers.figure(most) == SMALL_READ_CONNECTIONS * PROCESSES, "the dead one has none")
 
 
@@ -138,12 +151,16 @@ def test_memory_is_that_of_all_processes_and_the_start_that_of_the_last(servers:
 
     assert told == pytest.approx(sum(map(memory_of, alive)), rel=0.2)
     assert len(alive) == PROCESSES
-    os.kill(min(alive), signal.SIGKILL)
-    wait_until(lambda: _is_up(servers), "another takes its place", seconds=60)
+    replace_one(servers)
     wait_until(lambda: servers.figure("process_start_time_seconds") > started, "its figures are those of the new one")
 
 
-def test_a_killed_process_comes_back_and_a_stop_loses_no_request(servers: Servers) -> None:
+def test_a_killed_process_comes_back_and_a_stop_loses_no_request(migrated_url: str, redis_url: str) -> None:
+    with started(migrated_url, redis_url) as servers:
+        stop_while_they_are_asked(servers)
+
+
+def stop_while_they_are_asked(servers: Servers) -> None:
     before = servers.children()
     os.kill(min(before), signal.SIGKILL)
     wait_until(lambda: len(servers.serving() - before) == 1, "another takes its place", seconds=60)
