@@ -537,3 +537,15 @@ def test_a_menu_holds_no_steps() -> None:
 
     assert "Fill in the form" in found[0]
     assert "Home" not in found[0]
+
+
+def test_what_another_code_asks_for_is_no_step() -> None:
+    faults = (
+        "## Faults\n\nE03: the door is not locked. Close it again and press RESET.\n"
+        "E07: the tank is empty. Refill it with distilled water.\n"
+        "E11: the sensor failed. Do not use the machine and call Medivolt."
+    )
+
+    assert answer("What do I do when the machine shows E07?", faults) == (
+        "E07: the tank is empty. Refill it with distilled water.",
+    )

@@ -61,6 +61,8 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 """Words that put a step in its place."""
+_CODE_LINE = re.compile(r"(?=[\w./-]*\d)[^\W\d_][\w./-]{0,15}: ")
+"""A line about a code: "E07: the tank is empty"."""
 _ACT = re.compile(
     r"\bhow (?:do|can|should|would|must|may|might|to|does)\b(?: (?:i|we|you|one|someone|people)\b)?"
     r"(?: (?:get|do|make|have|take|use|go about)\b)?(?P<act>.*)|\bhow (?:is|are) .* (?P<done>\w+)\W*$",
@@ -141,7 +143,10 @@ def _sentences(passage: Passage, paragraph: Span) -> list[Span]:
 
 
 def _directions_around(best: int, spans: Sequence[Span], near: Mapping[int, float], text: str) -> Span:
-    """From the sentence at `best` as far as its neighbours give directions, lean on it or score as much."""
+    """From the sentence at `best` as far as its neighbours give directions, lean on it or score as much; of a list of
+    codes not beyond its own: what E03 asks for is no step for E07.
+    """
+    spans = _of_one_code(best, spans, text)
     least = MIN_STEP_RATIO * near[best]
     said = [text[slice(*span)] for span in spans]
     follows = [
@@ -154,6 +159,15 @@ def _directions_around(best: int, spans: Sequence[Span], near: Mapping[int, floa
     while first and (follows[first - 1] or depends_on_previous(said[first])) and last - first + 1 < MOST_STEPS:
         first -= 1
     return spans[first][0], spans[last][1]
+
+
+def _of_one_code(best: int, spans: Sequence[Span], text: str) -> Sequence[Span]:
+    """The sentences from the line with a code that the one at `best` stands under to the next such line."""
+    opening = [start for start, _ in spans if _CODE_LINE.match(text, start) and text[start - 1 : start] in ("", "\n")]
+    first = max((start for start in opening if start <= best), default=None)
+    after = min((start for start in opening if start > best), default=None)
+    inside = [span for span in spans if first is None or span[0] >= first]
+    return [span for span in inside if after is None or span[0] < after]
 
 
 def _directs(sentence: str) -> bool:
