@@ -97,6 +97,8 @@ async def test_a_crawl_asks_for_a_page_that_it_kept_by_its_validator_and_keeps_i
 
 async def test_what_an_unchanged_page_links_to_is_asked_for_and_a_copy_of_it_is_not_kept() -> None:
     ground = await ground_with_pages("/same", "/changed")
+    ground.web.pages[f"{HOST}/same"] = page("/same", prose(0), ("/deeper",))
+    ground.web.pages[f"{HOST}/deeper"] = page("/deeper", prose(8))
     ground.web.pages[f"{HOST}/copy"] = ground.web.pages[f"{HOST}/same"]
     ground.web.pages[f"{HOST}/"] = page("Start", prose(7), ("/same", "/changed", "/copy"))
     request = CrawlRequest((f"http://{HOST}/",))
