@@ -59,20 +59,6 @@ _MEASURES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     ),
 )
 """How an English question names a measure, and the units in which its value stands."""
-_PERIODS = {
-    "year": r"\byears?\b|\byearly\b|\bannual|\bper annum\b|\bp\.a\.",
-    "month": r"\bmonth",
-    "week": r"\bweek",
-    "day": r"\bdays?\b|\bdaily\b",
-    "hour": r"\bhour|\d ?/ ?h\b|\bkm/h\b",
-}
-_RATES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
-    (
-        re.compile(rf"\bhow many\b.*\b(?:each|every|per) {period}\b", re.IGNORECASE),
-        re.compile(said, re.IGNORECASE),
-    )
-    for period, said in _PERIODS.items()
-)
 _YEAR_ASKED = re.compile(r"\b(?:in )?(?:what|which) year\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\d.,£$€])(?:1[0-9]|20)\d\d(?!\d|[.,]\d)|\byear \d")
 _NUMBER_ASKED = re.compile(
@@ -86,7 +72,7 @@ _HOW_MANY = re.compile(r"\bhow many (?P<what>[a-z]+)", re.IGNORECASE)
 
 def lacks_unit(question: str, *said: str) -> bool:
     """Whether an English question names a measure and none of the texts has a unit of it."""
-    units = (unit for asked, unit in (*_MEASURES, *_RATES, (_YEAR_ASKED, _YEAR)) if asked.search(question))
+    units = (unit for asked, unit in (*_MEASURES, (_YEAR_ASKED, _YEAR)) if asked.search(question))
     if any(not any(map(unit.search, said)) for unit in units):
         return True
     if not _NUMBER_ASKED.search(question):
