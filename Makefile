@@ -68,7 +68,7 @@ SUITES = $(BIN)/python -m pytest tests -n $(WORKERS) --dist worksteal -p no:sche
 # ones takes a fifth of the processor time. The folders of FAST_HALF take about half of it, all others the rest; those
 # that import the package of OpenAI are in one process, since the import takes half a second.
 FAST = $(BIN)/python -m pytest -m "not slow and not integration and not network" --hypothesis-profile fast -p no:schemathesis -p no:xdist
-FAST_HALF := $(addprefix tests/unit/,adapters answering eval ingestion language operations retrieval)
+FAST_HALF := $(addprefix tests/unit/,adapters answering documents eval ingestion jobs kernel language operations retrieval server)
 # What only computes is done beside what waits for servers, and by one plain process for the reason above.
 .PHONY: test test-fast fast-half fast-rest test-thorough suites units-and-checks units checks
 test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
