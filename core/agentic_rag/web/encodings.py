@@ -33,6 +33,15 @@ _STATED_WITHIN = 1_024
 """Bytes of a page, as browsers read them for it."""
 
 
+def wide_encoding(body: bytes) -> str | None:
+    """UTF-16 of a text without a byte order mark whose first letters are Latin ones: every second byte is zero."""
+    head = body[:16]
+    first, second = head[::2], head[1::2]
+    if len(head) < 4 or any(first) == any(second):
+        return None
+    return "utf-16-be" if any(second) else "utf-16-le"
+
+
 def decode_page(body: bytes, charset: str = "") -> str:
     """A page by its byte order mark, else as UTF-8 where that fits, else by what its server states, then by what it
     states itself. Bytes that fit nowhere are replaced.

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agentic_rag.web.encodings import wide_encoding
+
 if TYPE_CHECKING:
     from protego import Protego
 
@@ -25,6 +27,10 @@ _AGENTS = frozenset({"robots", AGENT})
 _META = re.compile(rb"<meta\b", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""([^\s=/>"']+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>"']+))?""")
 _WORD = re.compile(r"[a-z-]+")
+_VALUED = re.compile(r"(?<![a-z_-])[a-z_-]+\s*:\s*[^\s,;]*")
+"""A directive with a value, as `max-image-preview:none`."""
+_OURS = re.compile(rf"(?<![^\r\n])([ \t]*user[ -]?agent[ \t]*:[ \t]*{AGENT})(?![\w-])[^\r\n]*", re.IGNORECASE)
+"""A line for us, with a version behind our name."""
 _HIDDEN = re.compile(rb"<!--|<script\b|<style\b", re.IGNORECASE)
 _ENDS = {
     b"<!--": re.compile(rb"-->"),
@@ -72,12 +78,13 @@ def parse_robots(body: bytes) -> RobotsRules:
 
     whole = len(body) <= MAX_ROBOTS_BYTES
     read = body if whole else body[: max(body.rfind(one, 0, MAX_ROBOTS_BYTES) for one in (b"\n", b"\r")) + 1]
-    return RobotsRules(Protego.parse(_decode(read)))
+    # RFC 9309 §2.2.1: groups are for a product token, which has no version.
+    return RobotsRules(Protego.parse(_OURS.sub(r"\1", _decode(read))))
 
 
 def _decode(body: bytes) -> str:
-    """By the byte order mark, which is no part of the text; else UTF-8."""
-    encoding = next((name for mark, name in _MARKS if body.startswith(mark)), "utf-8")
+    """By the byte order mark, which is no part of the text, or by the zero bytes of UTF-16 without one; else UTF-8."""
+    encoding = next((name for mark, name in _MARKS if body.startswith(mark)), wide_encoding(body) or "utf-8")
     return body.decode(encoding, "replace")
 
 
@@ -99,23 +106,28 @@ def read_directives(header: str, body: bytes) -> PageDirectives:
 
 def _header_words(header: str) -> Iterator[str]:
     """The directives that hold for everybody or for us; `otherbot: noindex` holds for another one only, to the end of
-    its line.
+    its line. A directive's own value is none.
     """
     for line in header.lower().splitlines():
         for_us = True
         for part in line.split(","):
-            agent, colon, rest = part.partition(":")
-            if colon and agent.strip() != "unavailable_after":
-                for_us = agent.strip() in (AGENT, "*", "robots")
+            name, colon, rest = part.partition(":")
+            if colon and not _has_value(name):
+                for_us = name.strip() in (AGENT, "*", "robots")
+                name, colon, rest = rest.partition(":")
             if for_us:
-                yield from (rest if colon else part).split()
+                yield from rest.split()[1:] if colon else name.split()
+
+
+def _has_value(name: str) -> bool:
+    return name.strip().startswith(("max-", "unavailable_after"))
 
 
 def _meta_words(body: bytes) -> Iterator[str]:
     for element in _meta_elements(_outside_comments(_narrow(body))):
         named = {name.lower(): _text(value) for name, value in reversed(_ATTRIBUTE.findall(element))}
         if named.get(b"name", "").strip() in _AGENTS:
-            yield from _WORD.findall(named.get(b"content", ""))
+            yield from _WORD.findall(_VALUED.sub(" ", named.get(b"content", "")))
 
 
 def _narrow(body: bytes) -> bytes:

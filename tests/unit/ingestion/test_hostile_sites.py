@@ -238,8 +238,9 @@ def test_a_refresh_moves_a_page_where_it_comes_at_once_and_leads_elsewhere(conte
         Answer(b"User-agent: *\nDisallow: /\n", media="text/plain", headers=("Content-Encoding: br",)),
         Answer(b"User-agent: *\nDisallow: /\n\n" + b"#" * 600_000, media="text/plain"),
         Answer(b"#" * 10_000_000, media="text/plain"),
+        Answer("User-agent: *\nDisallow: /\n".encode("utf-16-le"), media="text/plain"),
     ],
-    ids=["no type", "another type", "byte order mark", "packed as nobody asked", "long", "10 MB"],
+    ids=["no type", "another type", "byte order mark", "packed as nobody asked", "long", "10 MB", "UTF-16"],
 )
 async def test_a_robots_txt_that_is_written_or_sent_oddly_forbids_what_it_says(rules: Answer) -> None:
     ground, ended = await crawled({"/robots.txt": rules})
@@ -255,7 +256,16 @@ async def test_a_picture_in_the_place_of_a_robots_txt_forbids_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [b"<!--", b"<!-- ", b"<meta ", b"<meta name=robots content=x ", b"<script", b"<meta a=\"'>"]
+    "piece",
+    [
+        b"<!--",
+        b"<!-- ",
+        b"<meta ",
+        b"<meta name=robots content=x ",
+        b"<script",
+        b"<meta a=\"'>",
+        b"<meta name=robots content='" + b"a" * 9_900,
+    ],
 )
 def test_what_a_page_asks_of_robots_is_read_in_one_pass(piece: bytes) -> None:
     body = (piece * 25_000)[:100_000]

@@ -96,8 +96,18 @@ def test_a_site_says_how_long_it_is_left_alone(asked: str, pause: float) -> None
     assert parse_robots(f"User-agent: *\n{asked}\n".encode()).delay_seconds == pause
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_a_byte_order_mark_hides_no_rule(encoding: str) -> None:
+@pytest.mark.parametrize("named", ["agentic-rag/1.0", "Agentic-RAG 2", "agentic-rag*", "agentic-rag"])
+def test_rules_for_us_hold_whatever_version_they_name(named: str) -> None:
+    assert not parse_robots(f"User-agent: {named}\nDisallow: /\n".encode()).allows("http://a.org/p")
+    assert parse_robots(f"User-agent: x{named}\nDisallow: /\n".encode()).allows("http://a.org/p")
+
+
+def test_rules_for_a_robot_whose_name_begins_as_ours_are_none_for_us() -> None:
+    assert parse_robots(b"User-agent: agentic-rag-bot/1.0\nDisallow: /\n").allows("http://a.org/p")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_an_encoding_hides_no_rule(encoding: str) -> None:
     assert not parse_robots("User-agent: *\nDisallow: /\n".encode(encoding)).allows("http://a.org/p")
 
 
@@ -132,6 +142,14 @@ def test_rules_are_read_up_to_half_a_megabyte_and_none_in_part() -> None:
         ("googlebot: nofollow\nnoindex", b"", True, False),
         ("agentic-rag: noindex, nofollow", b"", True, True),
         ("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", b"", True, False),
+        ("", b'<meta name="robots" content="index, follow, max-image-preview:none">', False, False),
+        ("", b'<meta name="robots" content="max-image-preview: none, noindex">', True, False),
+        ("", b'<meta name="robots" content="max-snippet:-1,nofollow">', False, True),
+        ("max-image-preview:none", b"", False, False),
+        ("agentic-rag: max-image-preview: none, nofollow", b"", False, True),
+        ("max-image-preview:large, noindex", b"", True, False),
+        ("max-snippet: 20, noindex", b"", True, False),
+        ("googlebot: max-snippet: 20, noindex", b"", False, False),
     ],
 )
 def test_a_page_says_what_robots_may_do(header: str, body: bytes, noindex: bool, nofollow: bool) -> None:

@@ -26,7 +26,8 @@ from agentic_rag.adapters.web.dialling import (
 from agentic_rag.adapters.web.response_body import answered_at, content_length, read_whole, unpack, uses_gzip
 from agentic_rag.kernel.errors import AgenticRagError, ContentUnsupported, PolicyRefused, Retryable
 from agentic_rag.web.fetch_errors import PageGone, StatusRefused, note_size
-from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, is_gzip, looks_like_text
+from agentic_rag.web.encodings import wide_encoding
+from agentic_rag.web.fetch_policy import ANY_TYPE, FetchedPage, FetchPolicy, is_gzip, looks_like_text
 from agentic_rag.web.ports import AdmitRedirect
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target, resolve_redirect, shares_domain
 
@@ -147,7 +148,8 @@ class GuardedFetcher:
             body = await read_whole(response.aiter_stream(), self._policy.max_bytes, packed=packed)
         if self._policy.unpacks and is_gzip(body):
             body = await unpack(body, self._policy.max_bytes)
-        if not looks_like_text(body):
+        is_wide = self._policy.media_types == ANY_TYPE and wide_encoding(body) is not None
+        if not (is_wide or looks_like_text(body)):
             raise ContentUnsupported(
                 "The page's bytes do not match the content type that its server names.", code="FETCH_TYPE"
             )
