@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import uuid4
 
 import pytest
 from tests.unit.cli.product import answered
@@ -65,4 +68,40 @@ async def test_the_file_behind_a_citation_is_looked_for_after_every_right(
     with pytest.raises(NotFound) as refused:
         await find.run(Principal(run.workspace.org_id, "ada", Role.MEMBER), run.workspace, run.run_id, marker)
 
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(("is_cited", "code"), [(True, None), (False, "ORIGINAL_MISSING")])
+async def test_the_file_of_a_restored_document_is_found_by_its_hash_where_its_revision_is_the_cited_one(
+    is_cited: bool, code: str | None
+) -> None:
+    run = answered()
+    cited = run.answer.citations[0]
+    # The revision was read from a document of another id.
+    document = SimpleNamespace(revision_id=cited.revision_id if is_cited else uuid4(), content_hash=b"hash")
+    original = SimpleNamespace(content_hash=b"hash")
+
+    async def tell(found: object) -> object:
+        return found
+
+    @asynccontextmanager
+    async def opened(*_: object, **__: object) -> AsyncGenerator[object]:
+        yield SimpleNamespace(
+            documents=SimpleNamespace(
+                revision_spans=lambda *_: tell([None]),
+                get=lambda *_: tell(document),
+            ),
+            originals=SimpleNamespace(of=lambda *_: tell([original])),
+        )
+
+    runs, access = (cast("Any", SimpleNamespace(**{name: lambda *_: tell(run)})) for name in ("get", "require"))
+    database = cast("Any", SimpleNamespace(snapshot=opened, transaction=opened))
+    find = FindCitedOriginal(CitationAccess(runs, access), database)
+    principal = Principal(run.workspace.org_id, "ada", Role.MEMBER)
+
+    if code is None:
+        assert await find.run(principal, run.workspace, run.run_id, cited.marker) == (document, original)
+        return
+    with pytest.raises(NotFound) as refused:
+        await find.run(principal, run.workspace, run.run_id, cited.marker)
     assert refused.value.code == code

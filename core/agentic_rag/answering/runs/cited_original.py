@@ -10,7 +10,7 @@ from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.documents.document import Document, SpanRequest
 from agentic_rag.documents.document_access import DocumentAccess, DocumentRight
-from agentic_rag.documents.originals import original_behind
+from agentic_rag.documents.originals import original_behind, original_of
 from agentic_rag.documents.ports import Original
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import NotFound, no_such_document
@@ -64,6 +64,9 @@ class FindCitedOriginal:
             raise no_such_document()
         version = "" if span is None else span.parser_version
         original = original_behind(cited.document_id, cited.revision_id, version, originals)
+        if original is None and document.revision_id == cited.revision_id:
+            # A restored document has the revisions of another one.
+            return document, original_of(document, originals)
         if original is None:
             raise NotFound("The original that this citation was read from is not kept.", code="ORIGINAL_MISSING")
         return document, original
