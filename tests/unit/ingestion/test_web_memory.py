@@ -270,3 +270,20 @@ def test_a_response_is_told_of_once_and_no_more_than_so_many_are(before: dict[st
     assert [*json.loads(tell_earlier(before, b"\xff").get(EARLIER_RESPONSES, "{}"))] == told
     full = json.loads(tell_earlier({"content_sha256": "aa", EARLIER_RESPONSES: many}, b"\xff")[EARLIER_RESPONSES])
     assert [*full] == [*map(str, range(1, MAX_EARLIER)), "aa"]
+
+
+def test_of_a_long_header_a_thousand_characters_are_told() -> None:
+    headers = json.dumps({"cache-control": "x" * 60_000, "etag": "short"})
+
+    told = json.loads(tell_earlier({"content_sha256": "aa", "response_headers": headers}, b"\xff")[EARLIER_RESPONSES])
+
+    assert told["aa"]["headers"] == {"cache-control": "x" * 1_000, "etag": "short"}
+
+
+async def test_of_a_long_header_a_thousand_characters_are_kept() -> None:
+    ground = await ground_with_pages("/a")
+    ground.web.pages[f"{HOST}/a"] = replace(ground.web.pages[f"{HOST}/a"], headers=(f"Cache-Control: {'x' * 20_000}",))
+    await ground.crawl(CrawlRequest((f"http://{HOST}/a",), depth=0))
+
+    [kept] = (await ground.documents()).values()
+    assert json.loads(kept.provenance["response_headers"])["cache-control"] == "x" * 1_000

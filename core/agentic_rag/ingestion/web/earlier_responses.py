@@ -14,6 +14,13 @@ EARLIER_RESPONSES = "earlier_responses"
 """The provenance entry with a JSON object: by the SHA-256 of a response when it was last asked for, and its headers."""
 MAX_EARLIER = 50
 """Responses that are told of; the bytes of all stay."""
+MAX_HEADER = 1_000
+"""Characters that are kept of a header's value."""
+
+
+def short_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers as they are kept."""
+    return {name: value[:MAX_HEADER] for name, value in headers.items()}
 
 
 def tell_earlier(before: Mapping[str, str], content_hash: bytes) -> dict[str, str]:
@@ -25,6 +32,6 @@ def tell_earlier(before: Mapping[str, str], content_hash: bytes) -> dict[str, st
     if last is not None and last != content_hash.hex():
         headers = msgspec.json.decode(before.get(RESPONSE_HEADERS, "{}"), type=dict[str, str])
         told.pop(last, None)
-        told[last] = {FETCHED_AT: before.get(FETCHED_AT, ""), "headers": headers}
+        told[last] = {FETCHED_AT: before.get(FETCHED_AT, ""), "headers": short_headers(headers)}
     kept = dict([*told.items()][-MAX_EARLIER:])
     return {EARLIER_RESPONSES: msgspec.json.encode(kept).decode()} if kept else {}

@@ -19,7 +19,7 @@ from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE, WEB_SOURCE
 from agentic_rag.ingestion.missing import DEFAULT_GRACE, hide, show_again
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, is_published, submit
-from agentic_rag.ingestion.web.earlier_responses import tell_earlier
+from agentic_rag.ingestion.web.earlier_responses import short_headers, tell_earlier
 from agentic_rag.ingestion.web.read_pages import FoundPage
 from agentic_rag.ingestion.web.revisit import EVERY_HOURS
 from agentic_rag.jobs.job import JobRef, QueueName
@@ -182,7 +182,7 @@ class KeepPages:
             CRAWL_DEPTH: str(page.depth),
             FETCHED_AT: self.clock.now().isoformat(),
             ETAG: fetched.validator,
-            RESPONSE_HEADERS: msgspec.json.encode(dict(fetched.headers)).decode(),
+            RESPONSE_HEADERS: msgspec.json.encode(short_headers(fetched.headers)).decode(),
         }
         return Submission(
             workspace=workspace.ref,
