@@ -25,8 +25,8 @@ from agentic_rag.adapters.web.dialling import (
 )
 from agentic_rag.adapters.web.response_body import answered_at, content_length, read_whole, unpack, uses_gzip
 from agentic_rag.kernel.errors import AgenticRagError, ContentUnsupported, PolicyRefused, Retryable
-from agentic_rag.web.fetch_errors import PageGone, StatusRefused, note_size
 from agentic_rag.web.encodings import wide_encoding
+from agentic_rag.web.fetch_errors import PageGone, StatusRefused, note_size
 from agentic_rag.web.fetch_policy import ANY_TYPE, FetchedPage, FetchPolicy, is_gzip, looks_like_text
 from agentic_rag.web.ports import AdmitRedirect
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target, resolve_redirect, shares_domain
