@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -210,6 +211,8 @@ async def test_a_site_rests_a_second_or_as_long_as_it_asks_up_to_half_a_minute(
     await ground.attempt(ref)
 
     assert pauses.slept == [pause]
+    async with ground.crawler.turns.take(WIDE, 0.5) as turn:
+        assert turn is None
 
 
 async def test_four_sites_are_asked_beside_each_other_and_no_fifth(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,6 +251,62 @@ async def test_two_crawls_of_a_process_ask_a_site_for_one_page_at_a_time() -> No
     await asyncio.gather(*map(ground.attempt, refs))
 
     assert len(await ground.documents()) == 8
+    assert most[WIDE] == 1
+
+
+async def test_a_crawl_that_waits_for_its_turn_at_a_site_asks_others_meanwhile_and_nothing_after_its_time() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.crawler = replace(ground.crawler, pause_seconds=0.0)
+    hosts = [f"{name}.example.org" for name in "abcde"]
+    ref = await start(ground, *hosts)
+    asked_last = asyncio.Event()
+    ground.web.after = lambda url: asked_last.set() if url == f"{hosts[-1]}/" else None
+
+    async with AsyncExitStack() as taken, asyncio.timeout(20):
+        # Another crawl's turn at as many sites as are asked at once.
+        for host in hosts[:-1]:
+            await taken.enter_async_context(ground.crawler.turns.take(host, 60.0))
+        attempt = asyncio.create_task(ground.attempt(ref))
+        await asked_last.wait()
+        assert ground.web.page_requests == [f"{hosts[-1]}/"]
+        await taken.aclose()
+        await attempt
+
+    assert sorted(ground.web.page_requests) == [f"{host}/" for host in hosts]
+
+
+async def test_a_crawl_whose_time_ends_before_its_turn_at_a_site_does_not_ask_it() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.web.pages[f"{WIDE}/"] = page("Wide", prose(1))
+    async with ground.crawler.turns.take(WIDE, 60.0) as turn:
+        assert turn is not None
+        turn.rest(60.0)
+
+    ref = await ground.crawl(CrawlRequest((f"http://{WIDE}/",), max_seconds=5))
+
+    [waits] = (await ground.frontier(ref)).values()
+    assert (waits.state, ground.web.requests) == (PageState.PENDING, [])
+
+
+async def test_a_host_with_www_and_without_is_one_site_that_is_asked_for_one_page_at_a_time() -> None:
+    ground = await CrawledWorkspace().open()
+    ground.web.pages |= {f"www.{WIDE}/{name}": page(name, prose(ord(name))) for name in "ab"}
+    ground.web.pages[f"{WIDE}/"] = page("Start", prose(9), [f"http://www.{WIDE}/a", f"http://{WIDE}/b"])
+    ground.web.pages[f"{WIDE}/b"] = page("b", prose(98))
+    fetch, under_way, most = ground.web.fetcher().fetch_if_new, Counter[str](), Counter[str]()
+
+    async def fetch_if_new(url: str, validator: str, admit_redirect: AdmitRedirect) -> FetchedPage | None:
+        under_way[WIDE] += 1
+        most[WIDE] = max(most[WIDE], under_way[WIDE])
+        await REAL_SLEEP(0.01)
+        under_way[WIDE] -= 1
+        return await fetch(url, validator, admit_redirect)
+
+    ground.crawler = replace(ground.crawler, pages=filtered(ground, SearchFilters(), fetch_if_new))
+    ref = await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{WIDE}/",)), "user:ada")
+    await ground.attempt(ref)
+
+    assert sorted(ground.web.page_requests) == [f"{WIDE}/", f"{WIDE}/b", f"www.{WIDE}/a"]
     assert most[WIDE] == 1
 
 

@@ -152,6 +152,8 @@ class CrawlWeb:
             await run_side_by_side(
                 self._site(lease, progress, frontier, pages, room, until) for pages in by_host.values()
             )
+            if frontier.pending() == waiting:
+                break  # Their sites rest for longer than there is time.
         self._tell(lease, frontier)
 
     async def _begin(self, lease: Lease) -> _Frontier | None:
@@ -184,20 +186,20 @@ class CrawlWeb:
         until: float,
     ) -> None:
         """One site's pages of one depth, one after the other."""
-        async with room:
-            for page in pages:
+        for page in pages:
+            host = _site_of(page.url)
+            # Others have the room while it is another crawl's turn at the site.
+            async with self.turns.take(host, until - monotonic()) as turn, room:
                 # Counted before it is fetched: sites beside each other share the budget.
-                if not frontier.has_budget or monotonic() >= until:
+                if turn is None or not frontier.has_budget or monotonic() >= until:
                     return
-                host = _site_of(page.url)
                 if frontier.rests.get(host, 0.0) > LONGEST_PAUSE:
                     await self._record(lease, frontier, replace(page, state=PageState.REFUSED, code=BUSY), ())
                     continue
                 frontier.fetched += 1
-                async with self.turns.take(host) as turn:
-                    ended, follows = await self._ask(lease, frontier, page)
-                    pause = min(LONGEST_PAUSE, await self._pause(frontier, page.url)) if ended.state.is_fetched else 0.0
-                    turn.rest(pause)
+                ended, follows = await self._ask(lease, frontier, page)
+                pause = min(LONGEST_PAUSE, await self._pause(frontier, page.url)) if ended.state.is_fetched else 0.0
+                turn.rest(pause)
                 frontier.fetched -= not ended.state.is_fetched
                 frontier.size += ended.size
                 await self._record(lease, frontier, ended, follows)

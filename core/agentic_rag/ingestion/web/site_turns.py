@@ -32,17 +32,36 @@ class SiteTurns:
         self._sites: dict[str, SiteTurn] = {}
 
     @asynccontextmanager
-    async def take(self, site: str) -> AsyncGenerator[SiteTurn]:
-        """Wait until nobody asks the site and it has rested."""
+    async def take(self, site: str, seconds: float) -> AsyncGenerator[SiteTurn | None]:
+        """Wait until nobody asks the site and it has rested; None where that is not so after these seconds."""
+        until = monotonic() + seconds
         if len(self._sites) >= MAX_SITES:
             now = monotonic()
             self._sites = {name: one for name, one in self._sites.items() if one.users or one.free_at > now}
         turn = self._sites.setdefault(site, SiteTurn())
         turn.users += 1
         try:
-            async with turn.lock:
-                if (wait := turn.free_at - monotonic()) > 0:
-                    await asyncio.sleep(wait)
+            if not await _lock(turn.lock, seconds):
+                yield None
+                return
+            try:
+                now = monotonic()
+                if turn.free_at > until:
+                    yield None
+                    return
+                if turn.free_at > now:
+                    await asyncio.sleep(turn.free_at - now)
                 yield turn
+            finally:
+                turn.lock.release()
         finally:
             turn.users -= 1
+
+
+async def _lock(lock: asyncio.Lock, seconds: float) -> bool:
+    """Whether it was had within this time."""
+    try:
+        async with asyncio.timeout(max(0.0, seconds)):
+            return await lock.acquire()
+    except TimeoutError:
+        return False
