@@ -37,7 +37,7 @@ OPERATORS_FAULT = re.compile(r"\b(Misconfigured|DependencyUnavailable)\(")
 NO_FIELD_ENDS_WITH = {
     # A server does not start with them.
     *("HOST_UNKNOWN", "PORT_FORBIDDEN", "PORT_IN_USE", "TOKEN_TOO_SHORT", "PERSISTED_OPERATIONS_INVALID"),
-    *("PROFILE_INVALID", "READ_REPLICA_NOT_STANDBY", "READ_REPLICA_OF_ANOTHER"),
+    *("GATE_WEIGHTS_INVALID", "PROFILE_INVALID", "READ_REPLICA_NOT_STANDBY", "READ_REPLICA_OF_ANOTHER"),
     # Commands and jobs.
     *("BACKUP_RIGHTS_MISSING", "GIT_MISSING", "SOURCE_UNAVAILABLE"),
     # Answers go on without the graph or the web, and `RagDegraded` or `RagSearchErrors` tells.
