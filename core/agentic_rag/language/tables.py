@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.words.word_tables import function_words_of
 
 CELL_SEPARATOR = " | "
 RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
@@ -13,9 +14,12 @@ _BLANK = re.compile(r"[\s–—−-]*|n/a\.?|k\. ?a\.", re.IGNORECASE)
 _MAX_HEADER_WORDS = 6
 _LONGEST_PAGE_NUMBER = 4
 _LONGEST_PROPERTY, _FEWEST_PROPERTIES = 60, 4
-"""Code points of a line that names a property and its value, and how many such lines make a table: prose that a narrow
-column breaks does not open four lines in a row with a capital.
-"""
+"""Code points of a line that names a property and its value, and how many such lines make a table."""
+_MOST_FUNCTION_WORDS = 1
+"""Of a line that names a property and its value: "ratio 1 to 48". Prose that a narrow column breaks has more."""
+_VALUE = re.compile(r"(?<![\w-])\d[\d.,]*(?: [^\W\d_]| ?[%°])")
+"""A number with its unit."""
+_PLAIN_WORD = re.compile(r"[^\W\d_]+")
 _BREAKS_OFF = re.compile(r"[.!?…。！？:;,(/&–—-][\"'”’»)\]*_]*$")
 
 
@@ -179,13 +183,17 @@ def _names_columns(row: str) -> bool:
 
 def split_properties(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans, each of several lines that are names with their values, as a PDF's table comes out, cut into its
-    lines: short ones in a row that each open with a capital, and none of which breaks off or ends a sentence.
+    lines: short ones in a row that each open with a capital, none of which runs on or ends a sentence, and most of
+    which hold a number with its unit.
     """
     cut: list[tuple[int, int]] = []
+    functions: frozenset[str] | None = None
     for start, end in spans:
         lines = _lines_of(text, start, end)
-        is_table = len(lines) > 1 and all(_is_property(text[slice(*line)]) for line in lines)
-        cut += lines if is_table and _stands_among_properties(text, lines) else [(start, end)]
+        if len(lines) > 1 and functions is None:
+            functions = FUNCTION_WORDS | function_words_of(text)
+        is_table = functions is not None and len(lines) > 1 and _is_table_of_properties(text, lines, functions)
+        cut += lines if is_table else [(start, end)]
     return cut
 
 
@@ -203,28 +211,31 @@ def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return found
 
 
-def _is_property(line: str) -> bool:
-    return (
-        0 < len(line) <= _LONGEST_PROPERTY
-        and line[0].isupper()
-        and not is_row(line)
-        and _BREAKS_OFF.search(line) is None
-        and line.rsplit(" ", 1)[-1].lower() not in FUNCTION_WORDS
-    )
+def _is_property(line: str, functions: frozenset[str]) -> bool:
+    if not 0 < len(line) <= _LONGEST_PROPERTY or not line[0].isupper() or _BREAKS_OFF.search(line):
+        return False
+    words = _PLAIN_WORD.findall(line.lower())
+    runs_on = not {*words[:1], line.rsplit(" ", 1)[-1].lower()}.isdisjoint(functions)
+    return not runs_on and sum(word in functions for word in words) <= _MOST_FUNCTION_WORDS
 
 
-def _stands_among_properties(text: str, lines: Sequence[tuple[int, int]]) -> bool:
-    """Whether the lines, with such lines directly above and below them, are enough for a table."""
-    count, above, below = len(lines), lines[0][0] - 1, lines[-1][1]
-    while count < _FEWEST_PROPERTIES and above >= 0 and text[above] == "\n":
+def _is_table_of_properties(text: str, lines: Sequence[tuple[int, int]], functions: frozenset[str]) -> bool:
+    """Whether the lines, with such lines directly above and below them, are enough for a table, most with a value."""
+    found = [text[slice(*line)] for line in lines]
+    if not all(_is_property(line, functions) for line in found):
+        return False
+    above, below = lines[0][0] - 1, lines[-1][1]
+    while len(found) < _FEWEST_PROPERTIES and above >= 0 and text[above] == "\n":
         start = text.rfind("\n", 0, above) + 1
-        if not _is_property(text[start:above].strip()):
+        line = text[start:above].strip()
+        if not _is_property(line, functions):
             break
-        count, above = count + 1, start - 1
-    while count < _FEWEST_PROPERTIES and text[below : below + 1] == "\n":
+        found, above = [*found, line], start - 1
+    while len(found) < _FEWEST_PROPERTIES and text[below : below + 1] == "\n":
         stop = text.find("\n", below + 1)
         stop = len(text) if stop < 0 else stop
-        if not _is_property(text[below + 1 : stop].strip()):
+        line = text[below + 1 : stop].strip()
+        if not _is_property(line, functions):
             break
-        count, below = count + 1, stop
-    return count >= _FEWEST_PROPERTIES
+        found, below = [*found, line], stop
+    return len(found) >= _FEWEST_PROPERTIES and 2 * sum(map(bool, map(_VALUE.search, found))) > len(found)

@@ -8,6 +8,7 @@ from agentic_rag.answering.extraction.term_matching import find_hits, mask_of, w
 from agentic_rag.answering.extraction.text_blocks import TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import UnitKind, stands_among_labels
 from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.tables import split_properties
 
 TEXT = "# Limits\n\nCrew transfer stops at 1.5 m. The master decides.\n\nYou must bring:\n\n- a life jacket\n- boots"
 
@@ -252,8 +253,86 @@ def test_lines_of_names_and_values_in_a_row_are_units_of_their_own() -> None:
             "Morwen Tansley of the Fenn community board",
             "Port Aldery",
         ),
+        (
+            "Ships are never allowed to enter the harbour of Brenning",
+            "Between dusk and dawn without a pilot or a tug of the Lorrin",
+            "Company and the written consent of the Brenning master",
+            "Ada Kern",
+        ),
+        (
+            "Die Garantie der Pumpe gilt nicht bei Schäden durch",
+            "Frost unter 5 Grad im Keller oder bei",
+            "Betrieb ohne Wasser über 20 Minuten nach der",
+            "Ersten Wartung in 3 Monaten",
+        ),
+        (
+            "Ships over 20 metres are never allowed to enter Brenning",
+            "Between 8 pm and 6 am of 3 days without a pilot or 2 tugs",
+            "Berths 40 metres from the gate need 2 consents of the master",
+            "Ada Kern",
+        ),
     ],
-    ids=["a line opens small", "a line ends with a function word", "a line ends with a comma", "too few lines"],
+    ids=[
+        "a line opens small",
+        "a line ends with a function word",
+        "a line ends with a comma",
+        "too few lines",
+        "prose",
+        "prose of another language",
+        "prose with figures",
+    ],
 )
 def test_other_lines_are_not_cut_where_they_break(lines: tuple[str, ...]) -> None:
     assert sentences_of("\n".join(lines))[0].count("\n") == len(lines) - 1
+
+
+PROPERTIES = ["Nacelle mass 62 tonnes", "Rotor 17 m", "Design life 20 years", "Hub height 13 m"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Never to be started by hand", "Pump of 20 kW", "Fan of 30 kW", "Saw of 40 kW"],
+        ["Excluded machines", "Pump 1", "Pump 2", "Pump 3"],
+        ["Excluded machines", "Pump K-1 hall", "Pump K-2 yard", "Pump K-3 roof"],
+        ["Not insured", "Damage by water", "Storms and floods", "Theft of bicycles"],
+        ["nacelle mass 62 tonnes", *PROPERTIES[1:]],
+        ["Nacelle mass 62 tonnes;", *PROPERTIES[1:]],
+        ["Nacelle mass 62 tonnes without", *PROPERTIES[1:]],
+        ["Without nacelle 62 tonnes", *PROPERTIES[1:]],
+        ["Nacelle mass is never 62 tonnes", *PROPERTIES[1:]],
+        ["Nacelle mass 62 tonnes " + "M" * 60, *PROPERTIES[1:]],
+        PROPERTIES[1:],
+    ],
+    ids=[
+        "what is excluded",
+        "numbers without units",
+        "codes",
+        "no values",
+        "one opens small",
+        "one breaks off",
+        "one runs on",
+        "one goes on",
+        "one says a sentence",
+        "one is long",
+        "too few",
+    ],
+)
+def test_lines_that_are_not_all_names_and_values_are_no_table(lines: list[str]) -> None:
+    text = "\n".join(lines)
+
+    assert split_properties(text, [(0, len(text))]) == [(0, len(text))]
+
+
+def test_lines_of_a_table_are_counted_beyond_their_span() -> None:
+    text = "\n".join(PROPERTIES)
+    middle = len("\n".join(PROPERTIES[:2]))
+
+    assert [text[slice(*one)] for one in split_properties(text, [(0, middle)])] == PROPERTIES[:2]
+    assert [text[slice(*one)] for one in split_properties(text, [(middle + 1, len(text))])] == PROPERTIES[2:]
+
+
+def test_a_line_without_a_value_may_stand_among_names_and_values() -> None:
+    text = "\n".join(("Nacelle", "Rotor 17 m", "Design life 20 years", "Hub height 13 m"))
+
+    assert [text[slice(*one)] for one in split_properties(text, [(0, len(text))])] == text.split("\n")
