@@ -549,3 +549,42 @@ def test_what_another_code_asks_for_is_no_step() -> None:
     assert answer("What do I do when the machine shows E07?", faults) == (
         "E07: the tank is empty. Refill it with distilled water.",
     )
+
+
+def test_lines_of_codes_that_the_question_does_not_name_are_steps_together() -> None:
+    driver = (
+        "## Driver\n\nInstall the driver on each system as follows.\nWin10: open Settings and install the driver.\n"
+        "Win11: open the Store and install the driver. Then restart.\nUbuntu22.04: run apt and install the driver."
+    )
+
+    said = "\n".join(answer("How do I install the driver?", driver))
+
+    assert "open Settings" in said
+    assert "open the Store" in said
+
+
+def test_a_code_within_a_line_does_not_end_what_is_to_be_done() -> None:
+    faults = (
+        "## Faults\n\nE03: the door is not locked. Close it again and press RESET.\n"
+        "E07: the tank is empty. Refill it with water. H2O: then press RESET."
+    )
+
+    assert answer("What do I do when the machine shows E07?", faults)[0].endswith("H2O: then press RESET.")
+
+
+def test_what_the_next_code_asks_for_is_no_step() -> None:
+    faults = (
+        "## Faults\n\nE03: the door is not locked. Close it again.\nE07: the tank is empty. Refill it with water.\n"
+        "E11: wait, then press STOP."
+    )
+
+    assert "STOP" not in answer("What do I do when the machine shows e07?", faults)[0]
+
+
+def test_lines_of_numbered_steps_are_no_codes_that_the_question_names() -> None:
+    steps = (
+        "## Pump\n\nS1: Open the valve to start pump Kelm. Then wait.\nS2: Then press the green key of the pump.\n"
+        "S3: Then turn the tap until it stops."
+    )
+
+    assert "turn the tap" in answer("How do I start pump Kelm?", steps)[0]

@@ -16,7 +16,7 @@ from agentic_rag.answering.extraction.candidate_units import (
 )
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.segmented_text import Span
-from agentic_rag.answering.extraction.term_matching import find_hits, lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import find_hits, holds_phrase, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import FENCES, UnitKind
 from agentic_rag.answering.shapes.forms import (
@@ -61,7 +61,7 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 """Words that put a step in its place."""
-_CODE_LINE = re.compile(r"(?=[\w./-]*\d)[^\W\d_][\w./-]{0,15}: ")
+_CODE_LINE = re.compile(r"(?P<code>(?=[\w./-]*\d)[^\W\d_][\w./-]{0,15}): ")
 """A line about a code: "E07: the tank is empty"."""
 _ACT = re.compile(
     r"\bhow (?:do|can|should|would|must|may|might|to|does)\b(?: (?:i|we|you|one|someone|people)\b)?"
@@ -133,7 +133,7 @@ def _instructions(one: RankedBlock, part: Subquery, draft: PartDraft, passages: 
     best = max(near, key=lambda start: (near[start], -start))
     paragraph = next((held for held in block.parts if held[0] <= best < held[1]), block.parts[0])
     spans = _sentences(passages[one.passage], paragraph)
-    return paragraph if len(spans) <= SHORT_PARAGRAPH else _directions_around(best, spans, near, text)
+    return paragraph if len(spans) <= SHORT_PARAGRAPH else _directions_around(best, spans, near, text, part)
 
 
 def _sentences(passage: Passage, paragraph: Span) -> list[Span]:
@@ -142,11 +142,11 @@ def _sentences(passage: Passage, paragraph: Span) -> list[Span]:
     return [span for span in spans if paragraph[0] <= span[0] < paragraph[1]]
 
 
-def _directions_around(best: int, spans: Sequence[Span], near: Mapping[int, float], text: str) -> Span:
+def _directions_around(best: int, spans: Sequence[Span], near: Mapping[int, float], text: str, part: Subquery) -> Span:
     """From the sentence at `best` as far as its neighbours give directions, lean on it or score as much; of a list of
-    codes not beyond its own: what E03 asks for is no step for E07.
+    codes not beyond the one that the question names: what E03 asks for is no step for E07.
     """
-    spans = _of_one_code(best, spans, text)
+    spans = _of_one_code(best, spans, text, part)
     least = MIN_STEP_RATIO * near[best]
     said = [text[slice(*span)] for span in spans]
     follows = [
@@ -161,13 +161,17 @@ def _directions_around(best: int, spans: Sequence[Span], near: Mapping[int, floa
     return spans[first][0], spans[last][1]
 
 
-def _of_one_code(best: int, spans: Sequence[Span], text: str) -> Sequence[Span]:
-    """The sentences from the line with a code that the one at `best` stands under to the next such line."""
-    opening = [start for start, _ in spans if _CODE_LINE.match(text, start) and text[start - 1 : start] in ("", "\n")]
-    first = max((start for start in opening if start <= best), default=None)
-    after = min((start for start in opening if start > best), default=None)
-    inside = [span for span in spans if first is None or span[0] >= first]
-    return [span for span in inside if after is None or span[0] < after]
+def _of_one_code(best: int, spans: Sequence[Span], text: str, part: Subquery) -> Sequence[Span]:
+    """The sentences from the line with a code that the one at `best` stands under to the next such line, where the
+    question names that code; all of them where it does not.
+    """
+    starts = (start for start, _ in spans if text[start - 1 : start] in ("", "\n"))
+    lines = [found for start in starts if (found := _CODE_LINE.match(text, start))]
+    own = next((one for one in reversed(lines) if one.start() <= best), None)
+    if own is None or not holds_phrase(part.text.lower(), own["code"].lower()):
+        return spans
+    after = next((one.start() for one in lines if one.start() > best), len(text))
+    return [span for span in spans if own.start() <= span[0] < after]
 
 
 def _directs(sentence: str) -> bool:
