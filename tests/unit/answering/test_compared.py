@@ -1,4 +1,4 @@
-"""Rows and sides that a question names together, and rows that cannot answer by their form."""
+"""Rows and sides that a question names together."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from tests.unit.answering.corpus import Corpus
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.extraction.candidate_units import Subquery
-from agentic_rag.answering.extraction.extractive import PartDraft, draft_part
-from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
+from agentic_rag.answering.extraction.extractive import DraftSentence, PartDraft, draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_blocks import TextBlockKind
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.query.planner import detect_answer_type, plan_question
 from agentic_rag.answering.shapes.compared import compared_rows, name_sides
 from agentic_rag.answering.shapes.items import quote_rows
-from agentic_rag.answering.shapes.question_kind import question_kind
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks
-from agentic_rag.answering.stages.read_units import read_units
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.retrieval.candidates import Passage
 
@@ -56,6 +53,43 @@ def test_a_row_that_holds_all_that_is_joined_is_listed_alone() -> None:
     )
 
     assert rows_listed("Which machines get new oil and hoses?", text) == ["C3"]
+
+
+def test_things_that_a_question_joins_are_found_in_any_case() -> None:
+    assert rows_listed("Which machines have their bearing greased in may and june?", CAMPAIGNS) == ["C1", "C2"]
+
+
+def test_a_table_of_nothing_but_joined_things_is_listed_whole() -> None:
+    assert rows_listed("Which machines are worked on in May, June and July?", CAMPAIGNS) == ["-"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which machines are not greased in May and June?",
+        "Which machines aren't greased in May and June?",
+        "Which machines are greased in all months but May and June?",
+        "Which machines are greased in all months except May and June?",
+        "Which machines are greased in months other than May and June?",
+        "Which machines run without May and June?",
+        "Which machines are greased between May and June?",
+        "Which machines have no grease in May and June?",
+        "Which machines are never greased in May and June?",
+        "Which machines are greased neither in April nor in May and June?",
+        "Which machines are greased in months excluding May and June?",
+        "Which machines are greased apart from May and June?",
+        "Which machines are greased outside May and June?",
+        "Which machines are greased in both May and June?",
+    ],
+)
+def test_joined_things_that_a_question_takes_away_are_not_what_it_asks_for(question: str) -> None:
+    assert rows_listed(question, CAMPAIGNS) != ["C1", "C2"]
+
+
+def test_what_stands_above_a_table_does_not_choose_between_rows_of_joined_things() -> None:
+    text = CAMPAIGNS.replace("K-04, K-05 | Bearing grease", "K-04, K-05 | Grease of both campaigns")
+
+    assert rows_listed("Which campaigns are in May and June?", text) == ["C1", "C2"]
 
 
 def compared(question: str) -> list[str]:
@@ -104,6 +138,62 @@ def test_a_title_that_names_neither_side_is_not_put_before_it() -> None:
     )
 
 
+def test_a_title_that_names_half_a_side_is_not_put_before_it() -> None:
+    other = [passage(1, "Pump Kelm 20: data sheet", SHEETS[0].chunk.text), SHEETS[1]]
+
+    assert sides_said("Which pump has the heavier housing, the Kelm 60 or the Selm 20?", other)[0] == (
+        "The mass of the housing is 62 kg."
+    )
+
+
+def test_a_heading_about_another_thing_stands_between_a_title_and_a_sentence() -> None:
+    text = "Power 12 kW\n\n# Selm 20 for comparison\n\nThe mass of the housing is 118 kg."
+    other = [passage(1, SHEETS[0].chunk.document_title, text), SHEETS[1]]
+
+    assert sides_said("Which pump has the heavier housing, the Kelm 60 or the Selm 20?", other)[0] == (
+        "The mass of the housing is 118 kg."
+    )
+
+
+def test_the_nearest_heading_that_names_a_side_stands_before_its_sentence() -> None:
+    text = "Power 12 kW\n\n# Kelm 60\n\nThe mass of the housing is 62 kg."
+    other = [passage(1, "Pumps", text), SHEETS[1]]
+
+    assert sides_said("Which pump has the heavier housing, the Kelm 60 or the Selm 20?", other)[0] == (
+        "Kelm 60 — The mass of the housing is 62 kg."
+    )
+
+
+def test_a_sentence_about_the_other_side_does_not_stand_behind_the_title_of_this_one() -> None:
+    said = "The housing of the Selm 20 is heavier by 56 kg."
+    other = [passage(1, SHEETS[0].chunk.document_title, said), SHEETS[1]]
+
+    assert sides_said("Which pump has the heavier housing, the Kelm 60 or the Selm 20?", other)[0] == said
+
+
+def test_a_side_that_names_nothing_of_its_own_gets_no_title() -> None:
+    parts = [subquery(one) for one in ("mass of the housing", "mass of the housing of the Selm 20")]
+    asked = [(part, [one]) for part, one in zip(parts, SHEETS, strict=True)]
+    drafts = [_of_part(draft_part(part, 0, asked[at][1], 1), at) for at, part in enumerate(parts)]
+
+    assert name_sides(asked, drafts) == drafts
+
+
+def test_a_quote_of_several_lines_or_places_gets_no_title() -> None:
+    parts = [subquery(f"mass of the housing of the {one}") for one in ("Kelm 60", "Selm 20")]
+    asked = [(part, [one]) for part, one in zip(parts, SHEETS, strict=True)]
+    (whole,) = draft_part(parts[0], 0, asked[0][1], 1).sentences
+    lines = replace(whole, text="- The mass is 62 kg.\n- The power is 12 kW.")
+    places = replace(whole, more_quotes=(whole,))
+
+    def named(one: DraftSentence) -> str:
+        drafts = [replace(draft_part(part, 0, asked[at][1], 1), sentences=()) for at, part in enumerate(parts)]
+        return name_sides(asked, [replace(drafts[0], sentences=(one,)), drafts[1]])[0].sentences[0].text
+
+    assert [named(lines), named(places)] == [lines.text, places.text]
+    assert named(whole) == f"Pump Kelm 60: data sheet — {whole.text}"
+
+
 async def test_an_answer_to_a_comparison_says_of_which_side_each_sentence_is() -> None:
     corpus = Corpus()
     corpus.add("kelm.md", "Pump Kelm 60", "The pump has a heavier housing: 62 kg in all.")
@@ -115,56 +205,3 @@ async def test_an_answer_to_a_comparison_says_of_which_side_each_sentence_is() -
     assert "Pump Kelm 60 — The pump has a heavier housing: 62 kg in all. [" in answer.text
     assert "Pump Selm 20 — The pump has a heavier housing: 118 kg in all. [" in answer.text
     await world.recorder.aclose()
-
-
-class InOrder:
-    """Finds each unit as likely as the others."""
-
-    async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
-        return Reading(tuple(0.5 for _ in units), 0.1)
-
-    async def judge(self, question: str, units: Sequence[PlacedUnit]) -> Sequence[float]:
-        return [0.0 for _ in units]
-
-
-REPAIR = """# Repair of pump 5
-
-| Item | Amount |
-|---|---|
-| Repair of pump 5, insurer | £400 |
-| Paid by the insurer | in full |
-
-The insurer refused, since the repair was due to wear.
-"""
-
-
-async def units_said(question: str, *, reads: bool) -> list[str]:
-    kind = question_kind(question, detect_answer_type(question))
-    passages = [passage(1, "Report", REPAIR)]
-    (found,) = await read_units(InOrder() if reads else None, [(subquery(question), passages)], [kind])
-    return [REPAIR[one.start : one.end] for one in found.units]
-
-
-@pytest.mark.parametrize("reads", [True, False], ids=["read", "by words"])
-async def test_whether_something_happened_is_not_told_by_a_row_of_figures(reads: bool) -> None:
-    said = await units_said("Did the insurer pay for the repair of pump 5?", reads=reads)
-
-    assert said
-    assert not any("£400" in one for one in said)
-
-
-async def test_a_row_of_words_may_tell_whether_something_happened() -> None:
-    said = await units_said("Was the repair of pump 5 paid by the insurer?", reads=True)
-
-    assert any("in full" in one for one in said)
-
-
-async def test_a_figure_is_still_told_by_its_row() -> None:
-    assert any("£400" in one for one in await units_said("How much was the repair of pump 5?", reads=True))
-
-
-async def test_a_reason_is_not_told_by_a_row_without_one() -> None:
-    said = await units_said("Why did the insurer not pay for the repair of pump 5?", reads=True)
-
-    assert [one for one in said if one.startswith("|")] == []
-    assert any("due to wear" in one for one in said)

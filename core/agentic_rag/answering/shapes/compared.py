@@ -73,33 +73,37 @@ def row_of_each_issue(
 
 
 def name_sides(asked: Sequence[tuple[Subquery, Sequence[Passage]]], drafts: Sequence[PartDraft]) -> list[PartDraft]:
-    """The drafts of the sides of a comparison, each sentence that does not say of which side it is behind the title or
-    heading that does: "Nacelle mass 62 tonnes" of one data sheet and "Nacelle mass 118 tonnes" of another. Drafts of
-    parts that ask for several things stay as they are.
+    """The drafts of the sides of a comparison, each sentence that names no side behind the nearest heading above it,
+    or the title where there is none, if that names its side: "Nacelle mass 62 tonnes" of one data sheet and "Nacelle
+    mass 118 tonnes" of another. Where a part has no words of its own, nothing tells the sides apart.
     """
     terms = [frozenset(term.term for term in part.terms) for part, _ in asked]
     common = terms[0].intersection(*terms[1:])
-    if len(asked) < 2 or not common or any(not one - common for one in terms):
+    if any(not one - common for one in terms):
         return list(drafts)
+    sides = [(part, part.bits_of(one - common)) for (part, _), one in zip(asked, terms, strict=True)]
     named: list[PartDraft] = []
     for draft in drafts:
         place = draft.sentences[0].part if draft.sentences else 0
-        part, passages = asked[place]
-        side = part.bits_of(terms[place] - common)
-        sentences = tuple(_behind_side(one, part, side, passages) for one in draft.sentences)
+        sentences = tuple(_behind_side(one, sides[place], sides, asked[place][1]) for one in draft.sentences)
         named.append(replace(draft, sentences=sentences))
     return named
 
 
-def _behind_side(sentence: DraftSentence, part: Subquery, side: int, passages: Sequence[Passage]) -> DraftSentence:
-    if mask_of(lower_text(sentence.text), part.terms) & side:
+def _behind_side(
+    sentence: DraftSentence,
+    side: tuple[Subquery, int],
+    sides: Sequence[tuple[Subquery, int]],
+    passages: Sequence[Passage],
+) -> DraftSentence:
+    low = lower_text(sentence.text)
+    if "\n" in low or sentence.more_quotes or any(mask_of(low, part.terms) & bits for part, bits in sides):
         return sentence
-    above = headings_above(passages[sentence.passage], sentence.start)
-    name = next((one for one in reversed(above) if not side & ~mask_of(lower_text(one), part.terms)), None)
-    is_several = "\n" in sentence.text or sentence.more_quotes
-    if name is None or is_several:
+    nearest = headings_above(passages[sentence.passage], sentence.start)[-1]
+    part, bits = side
+    if bits & ~mask_of(lower_text(nearest), part.terms):
         return sentence
-    return replace(sentence, text=f"{name} — {sentence.text}", kind=UnitKind.TITLED)
+    return replace(sentence, text=f"{nearest} — {sentence.text}", kind=UnitKind.TITLED)
 
 
 def _named(question: str, rows: Sequence[tuple[Span, str]]) -> list[Span]:

@@ -31,8 +31,12 @@ _NAMES_SEVERAL = re.compile(r"[^,;:]+[,;] (?:[^,;]+[,;] )*[^,;]*\b(?:and|or)\b|[
 """At least three things: "A, B and C", "A; B; C"."""
 MIN_ROW_SHARE = 0.1
 """Of the question's weight that tells some rows of a table from the others."""
-_JOINED = re.compile(r"\b[\w-]+(?:, [\w-]+)*,? (?:and|or) [\w-]+\b")
+_JOINED = re.compile(r"(?<![\w-])[\w-]{1,40}(?:, [\w-]{1,40}){0,11},? (?:and|or) [\w-]{1,40}(?![\w-])")
 _JOINT = re.compile(r", ?(?:and |or )?| and | or ")
+_TAKES_AWAY = re.compile(
+    r"\b(?:not|no|never|nor|but|except\w*|exclud\w*|other than|apart from|outside|without|between|both)\b|n['’]t\b"
+)
+"""What is joined is not meant, not all of it, or only together."""
 LONGEST_SECTION = 500
 """Characters of a section without a list, where items are asked for."""
 
@@ -130,6 +134,8 @@ def quote_rows(part: Subquery, one: RankedBlock, passages: Sequence[Passage], pl
         for row in block.parts
     ]
     joined = _rows_of_joined(part, [text[slice(*row)] for row in block.parts], above)
+    if len(joined) == len(block.parts):
+        return (quote_block(one, passages, place),)
     if joined:
         return tuple(quote_row(one, passages, place, block.parts[at]) for at in joined)
     best = max(worth)
@@ -141,11 +147,15 @@ def quote_rows(part: Subquery, one: RankedBlock, passages: Sequence[Passage], pl
 
 def _rows_of_joined(part: Subquery, rows: Sequence[str], above: int) -> list[int]:
     """The rows that each hold another of the things that the question joins ("in May and June"), of those that hold the
-    most else; none where a row holds all of them or only one of them stands in the table.
+    most else; none where a row holds all of them, only one of them stands in the table, or the question takes them away
+    ("in all months but May and June").
     """
-    for found in _JOINED.finditer(part.text):
+    asked, low = part.text.lower(), [row.lower() for row in rows]
+    if _TAKES_AWAY.search(asked):
+        return []
+    for found in _JOINED.finditer(asked):
         things = [one for one in _JOINT.split(found[0]) if one]
-        held = [frozenset(one for one in things if holds_phrase(row, one)) for row in rows]
+        held = [frozenset(one for one in things if holds_phrase(row, one)) for row in low]
         if len(frozenset[str]().union(*held)) < 2 or any(len(one) == len(things) for one in held):
             continue
         bits = mask_of(lower_text(found[0]), part.terms) | above

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.cells.bare_rows import without_bare_rows
 from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.part_units import PartUnits
@@ -91,7 +90,6 @@ async def read_units(
         odds = clip_odds(await reader.judge(query.text, likely))
         # Neither likeness nor odds tell what a study found from what it sought.
         ranked = rank_judged(first, odds) if preferred == every else with_odds(first, odds)
-        ranked = without_bare_rows(query, kinds[place], ranked, passages)
         close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
         blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
         signs = find_read_signs(units, reading, odds, passages)
@@ -143,6 +141,5 @@ def _place_block(one: RankedBlock, passage: Passage) -> PlacedUnit:
 
 
 def _without_reading(held: PartUnits, part: Subquery, kind: QuestionKind, passages: Sequence[Passage]) -> PartReading:
-    close = without_bare_rows(part, kind, held.close_units(), passages)
-    units = prefer_findings(part, kind, close, passages)
+    units = prefer_findings(part, kind, held.close_units(), passages)
     return PartReading(held, units, len({passages[unit.passage].chunk.document_id for unit in units}))
