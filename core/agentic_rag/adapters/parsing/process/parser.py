@@ -20,7 +20,7 @@ from agentic_rag.documents.unread_pages import Recognising
 from agentic_rag.kernel.errors import ParseFailed
 
 _PARSER = "parsing"
-_OWN_VERSION = 30
+_OWN_VERSION = 31
 """Raise it when a loader gives another text or other blocks for the same bytes."""
 _RENDER_SECONDS = 20.0
 """Somebody waits for the page; one that takes longer is shown as text."""

@@ -5,22 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from xml.etree.ElementTree import Element
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from agentic_rag.adapters.parsing.pages.own_style import is_still, takes_text_away
 from agentic_rag.adapters.parsing.pages.page_facts import PageFacts, read_facts
-from agentic_rag.adapters.parsing.pages.shown_letters import letters_at_first, letters_within
-from agentic_rag.adapters.parsing.pages.style_rules import (
-    Declarations,
-    PageSheets,
-    declarations,
-    is_faded,
-    is_folded,
-    is_unreadable,
-    read_sheets,
-)
 from agentic_rag.adapters.parsing.text.depth import flatten
 from agentic_rag.adapters.parsing.text.formulas import formula_text
 from agentic_rag.adapters.parsing.text.page_controls import folded_texts, write_controls
@@ -37,9 +27,9 @@ _NAVIGATION_CLASS = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|navigation|navbox|dropdown|breadcrumbs?|interlanguage|editsection|skip-?link|cookies?)(?:$|[\s_-])",
     re.IGNORECASE,
 )
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _INSTEAD = frozenset({"noscript", "noframes"})
 """What a page says to programs that cannot show it."""
-_LINES = ("text-decoration", "text-decoration-line")
 _STRUCK_OUT = "line-through"
 """No style of an element within takes the line away."""
 _NOTE = "epub:type"
@@ -57,17 +47,6 @@ _LEAST_FOLDED = 20
 _DEEPEST_FORMULA = 100
 _LEAST_MAIN = 0.5
 """Share of a page's letters from which its one main part stands for it."""
-
-
-class _LeftOut(Enum):
-    """Why an element is not read."""
-
-    UNSEEN = "unseen"
-    """Nobody sees it, whatever scripts do."""
-    HIDDEN = "hidden"
-    """It does not show until a script shows it."""
-    STRUCK_OUT = "struck out"
-    FURNITURE = "furniture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +71,12 @@ def read_page(source: str, *, is_saved: bool = False) -> PageContent:
     named = tree.css_first("head > title")
     title = None if named is None else named.text()
     folded = _write_saved(tree) if is_saved else []
-    letters, hidden = _leave_out(tree, hides=True, folded=folded)
+    still = is_still(source)
+    letters, hidden = _leave_out(tree, hides=True, still=still, folded=folded)
     if letters > max(_MOST_HIDDEN * letters_of(tree.body), _LEAST_HIDDEN):
         tree = _parse(source)
         folded = _write_saved(tree) if is_saved else []
-        _, hidden = _leave_out(tree, hides=False, folded=folded)
+        _, hidden = _leave_out(tree, hides=False, still=still, folded=folded)
     return PageContent(_main_part(tree), title, facts, tree.body or tree.root, [*hidden, *(folded if is_saved else ())])
 
 
@@ -119,18 +99,14 @@ def _parse(source: str) -> LexborHTMLParser:
     tree = LexborHTMLParser(flatten(source))
     for math in tree.css("math"):
         shown, text = math, formula_text(_element(math, 0))
-        while (around := shown.parent) is not None and _stands_for(around, math):
+        while (around := shown.parent) is not None and _is_hidden(around) and letters_of(around) == letters_of(math):
             # The page shows a picture of the formula and keeps this copy for those who listen.
             shown = around
         shown.replace_with(text)
     for drawing in tree.css("svg"):
-        if not _is_hidden(drawing, _style_of(drawing)) and (picture := as_picture(drawing)) is not None:
+        if not _is_hidden(drawing) and (picture := as_picture(drawing)) is not None:
             drawing.replace_with(picture)
     return tree
-
-
-def _stands_for(around: LexborNode, math: LexborNode) -> bool:
-    return _is_hidden(around, _style_of(around)) and letters_of(around) == letters_of(math)
 
 
 def _element(node: LexborNode, depth: int) -> Element:
@@ -145,71 +121,46 @@ def _element(node: LexborNode, depth: int) -> Element:
     return made
 
 
-def _leave_out(tree: LexborHTMLParser, *, hides: bool, folded: list[str]) -> tuple[int, list[str]]:
+def _leave_out(tree: LexborHTMLParser, *, hides: bool, still: bool, folded: list[str]) -> tuple[int, list[str]]:
     """Remove what is not read: how many letters of it were hidden, and the texts of those that a script may show.
     Adds the texts of navigation to `folded`.
     """
     for button in tree.css(_HEADING_BUTTONS):
         if button.parent is not None and letters_of(button) > letters_of(button.parent) / 2:
             button.unwrap()  # A heading that opens what stands below it.
-    sheets = read_sheets(tree)
     tree.strip_tags(_NEVER_READ)
     letters, hidden = 0, list[str]()
-    stack = [(tree.root, letters_at_first(sheets))]
+    stack = [tree.root]
     while stack:
-        node, looks = stack.pop()
-        for child in children(node) if node is not None else ():
-            tag = child.tag or ""
-            if tag == "-text":
-                if not looks.can_be_read and (text := _words_of(child)):
+        below = [] if (node := stack.pop()) is None else [one for one in children(node) if not _is_text(one)]
+        for child, is_away in [(one, takes_text_away(one, still=still)) for one in below]:
+            if is_away or (hides and _is_hidden(child)):
+                text = " ".join(child.text(separator=" ").split())
+                letters += 0 if is_away else len(text) - text.count(" ")
+                if text and child.tag not in _INSTEAD:
                     hidden.append(text)
-                    child.decompose()
-                continue
-            if tag.startswith(("-", "!")):
-                continue
-            said = _style_of(child)
-            why = _why_left_out(child, said, sheets, hides=hides)
-            if why is None:
-                stack.append((child, letters_within(child, said, looks, sheets)))
-                continue
-            text = _words_of(child)
-            if why is _LeftOut.HIDDEN:
-                letters += len(text) - text.count(" ")
-            if text and why in (_LeftOut.HIDDEN, _LeftOut.UNSEEN) and tag not in _INSTEAD:
-                hidden.append(text)
-            elif why is _LeftOut.FURNITURE and len(text) >= _LEAST_FOLDED:
-                folded.append(text)
-            child.decompose()
+                child.decompose()
+            elif _STRUCK_OUT in (child.attributes.get("style") or "").lower():
+                child.decompose()
+            elif _is_furniture(child):
+                text = " ".join(child.text(separator=" ").split())
+                folded += [text] if len(text) >= _LEAST_FOLDED else []
+                child.decompose()
+            else:
+                stack.append(child)
     return letters, hidden
 
 
-def _words_of(node: LexborNode) -> str:
-    text = node.text_content if node.tag == "-text" else node.text(separator=" ")
-    return " ".join((text or "").split())
+def _is_text(node: LexborNode) -> bool:
+    return (node.tag or "").startswith(("-", "!"))
 
 
-def _style_of(node: LexborNode) -> Declarations:
-    return declarations(node.attributes.get("style") or "")
-
-
-def _why_left_out(node: LexborNode, said: Declarations, sheets: PageSheets, *, hides: bool) -> _LeftOut | None:
-    if node in sheets.unreadable or (said and (is_unreadable(said) or (not sheets.may_change and is_faded(said)))):
-        return _LeftOut.UNSEEN
-    if hides and (_is_hidden(node, said) or node in sheets.folded):
-        return _LeftOut.HIDDEN
-    if said and any(_STRUCK_OUT in said.get(name, "") for name in _LINES):
-        return _LeftOut.STRUCK_OUT
-    return _LeftOut.FURNITURE if _is_furniture(node) else None
-
-
-def _is_hidden(node: LexborNode, said: Declarations) -> bool:
+def _is_hidden(node: LexborNode) -> bool:
     attributes = node.attributes
-    return (
-        node.tag in _INSTEAD
-        or ("hidden" in attributes and _NOTE not in attributes)
-        or "popover" in attributes
-        or (attributes.get("aria-hidden") or "").lower() == "true"
-        or (bool(said) and is_folded(said))
+    return node.tag in _INSTEAD or (
+        ("hidden" in attributes and _NOTE not in attributes)
+        or attributes.get("aria-hidden") == "true"
+        or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
     )
 
 
