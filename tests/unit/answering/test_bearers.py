@@ -120,34 +120,51 @@ async def test_a_name_that_opens_the_question_is_asked_for_whole() -> None:
     assert answer.outcome is not Outcome.UNDERSPECIFIED
 
 
-async def test_a_title_before_a_surname_is_what_the_bearers_are_said_to_be() -> None:
-    answer = await asked(
-        "When was Judge Harrowell born?",
-        "Ada Harrowell (May 22, 1841 – March 17, 1905) was a federal magistrate. She read law in Brenning in 1866.",
-        "Ivo Harrowell (June 3, 1925 – July 26, 2013) was a justice of the Lorrin court.",
-        "Petra Harrowell (April 5, 1960 – May 1, 2001) was a footballer from Tysford.",
-    )
+@pytest.mark.parametrize(
+    ("question", "texts", "told"),
+    [
+        (
+            "When was General Mills founded?",
+            (
+                "General Mills is a food company in Marle. It was founded in 1928.",
+                "Ada Mills was an officer of the army. She founded a school in 1931.",
+                "Ivo Mills was a soldier. A club was founded by him in 1940.",
+            ),
+            "1928",
+        ),
+        (
+            "What is the population of Saint Martin?",
+            (
+                "Saint Martin is an island near Marle. Its population is 4,200.",
+                "Ivo Martin was a bishop from Tysford. The population of his parish was 300.",
+                "Petra Martin is an apostle of the new church. The population of her village is 12.",
+            ),
+            "4,200",
+        ),
+        (
+            "What is the length of Major Road?",
+            (
+                "Major Road is a street in Tysford. Its length is 4 km.",
+                "Stone Road is a street of the army in Brenning. Its length is 9 km.",
+                "Lake Road is a street used by soldiers and officers. Its length is 7 km.",
+            ),
+            "4 km",
+        ),
+    ],
+)
+async def test_a_word_of_a_name_that_is_a_title_elsewhere_stands_for_no_other_thing(
+    question: str, texts: tuple[str, ...], told: str
+) -> None:
+    answer = await asked(question, *texts)
 
-    assert answer.outcome is Outcome.UNDERSPECIFIED
-    assert "May 22, 1841" in answer.text
-    assert "June 3, 1925" in answer.text
-    assert "Petra" not in answer.text
-
-
-async def test_who_is_said_to_be_something_else_does_not_bear_the_title() -> None:
-    answer = await asked(
-        "When was Judge Harrowell born?",
-        "Ada Harrowell (May 22, 1841 – March 17, 1905) was a singer from Brenning. She once sang for a judge.",
-        "Petra Harrowell (April 5, 1960 – May 1, 2001) was a footballer from Tysford. A judge banned her.",
-    )
-
-    assert answer.outcome is not Outcome.UNDERSPECIFIED
+    assert answer.outcome is Outcome.GROUNDED
+    assert told in answer.text
 
 
 async def test_a_name_that_follows_another_need_not_be_introduced() -> None:
     answer = await asked(
-        "What was the rank of Admiral Morvane in the Lorrin States Navy?",
-        "Henry Morvane (1924 – 2011) was a Lorrin States Navy rear admiral.",
+        "What was the rank of Gabe Morvane in the Lorrin States Navy?",
+        "Henry Gabe Morvane (1924 – 2011) was a Lorrin States Navy rear admiral.",
         "John Gabe Morvane is a retired vice admiral in the Lorrin States Navy.",
     )
 

@@ -76,7 +76,8 @@ _MORE_DAYS = re.compile(
 )
 _MAY = re.compile(
     r"^(?:may|can|could|am|are) (?:i|we|you|one|staff|employees|visitors|members|guests) "
-    r"(?:(?:allowed|permitted) to )?(?P<verb>[a-z]{3,}) (?:(?:my|an?|the|our|your|any) )?(?P<thing>[a-z]{3,})\b",
+    r"(?:(?:allowed|permitted) to )?(?P<verb>[a-z]{3,}) (?:(?:my|an?|the|our|your|any) )?(?P<thing>[a-z]{3,})"
+    r"(?=\W*$|[,;]| (?:to|in|into|at|on|onto|with|for|from|of|by|during|over|through)\b)",
     re.IGNORECASE,
 )
 """A question whether one may do something with a thing."""

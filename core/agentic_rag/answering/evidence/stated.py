@@ -182,25 +182,12 @@ def _gives_reason_of_another(part: Subquery, quotes: Sequence[DraftSentence], pa
     """True where no quote that gives a reason has a word of the question, in the headings above it or shortly before it
     either, and a quote without a reason has one: it is what the question is about.
     """
-    if any(_reason_precedes(part, said) for said in texts_of(quotes, passages)):
-        return True
     held = {True: 0, False: 0}
     for one, said in zip(quotes, texts_of(quotes, passages), strict=True):
         passage = passages[one.passage]
         around = " ".join((*headings_above(passage, one.start), text_before(passage, one), said))
         held[gives_reason(said, table_of(part.text))] |= mask_of(lower_text(around), part.terms)
     return held[False] != 0 and held[True] == 0
-
-
-def _reason_precedes(part: Subquery, said: str) -> bool:
-    """True where of two clauses, parted by a semicolon, the first gives a reason and has no word of the question, and
-    the second has some and gives none: "Tom stepped back for family reasons; Nell directs" says not why Nell does.
-    """
-    table = table_of(part.text)
-    first, mark, second = said.partition(";")
-    held = [mask_of(lower_text(one), part.terms) for one in (first, second)]
-    gives = [gives_reason(one, table) for one in (first, second)]
-    return bool(mark) and gives == [True, False] and not held[0] and bool(held[1])
 
 
 def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:

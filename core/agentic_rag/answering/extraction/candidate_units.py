@@ -185,3 +185,8 @@ _DANGLING = re.compile(
     r"In addition|Moreover|Furthermore|Hence|So|Then|Both|The (?:former|latter|same)|"
     r"(?:For|To|With|From|By|Of|In|On|At|After|Before|Until) (?:them|it|this|that|these|those|him|her))\b"
 )
+
+
+def quote_of(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
+    """What a unit says."""
+    return passages[unit.passage].chunk.text[unit.start : unit.end]

@@ -12,6 +12,7 @@ from agentic_rag.answering.extraction.candidate_units import (
     Subquery,
     depends_on_previous,
     opening_unit,
+    quote_of,
     segment_passage,
     unit_states_answer,
 )
@@ -135,7 +136,7 @@ def _restates(unit: CandidateUnit, passages: Sequence[Passage], part: Subquery) 
         return False
     if weight_of(unit.mask, part.terms) < MIN_RESTATED_SHARE:
         return False
-    return restates(_quote(unit, passages), part.text)
+    return restates(quote_of(unit, passages), part.text)
 
 
 def restates(said: str, question: str) -> bool:
@@ -204,7 +205,7 @@ def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subqu
     """
     best = units[0]
     chosen = [best]
-    said = [extract_words(_quote(best, passages))]
+    said = [extract_words(quote_of(best, passages))]
     for unit in _with_following(units, passages, part):
         if len(chosen) >= limit or unit.score < MIN_SCORE_RATIO * best.score:
             break
@@ -215,7 +216,7 @@ def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subqu
         listed = part.answer_type is AnswerType.LIST and _same_list(unit, best)
         if not listed and best.fits and not unit.fits:
             continue
-        spoken = extract_words(_quote(unit, passages))
+        spoken = extract_words(quote_of(unit, passages))
         if not listed and any(jaccard_similarity(spoken, before) >= NEARLY_IDENTICAL for before in said):
             continue
         chosen.append(unit)
@@ -241,7 +242,7 @@ def _with_following(
         return others
     known = next((one for one in others if (one.passage, one.start) == (following.passage, following.start)), None)
     fits = unit_states_answer(part, passages[following.passage], following.start, following.end)
-    leans = depends_on_previous(_quote(following, passages))
+    leans = depends_on_previous(quote_of(following, passages))
     if known is None and not (leans or (fits and not best.fits)):
         return others
     least = MIN_SCORE_RATIO * best.score if known is None else known.score
@@ -274,17 +275,13 @@ def _units_with_value(held: PartUnits, passages: Sequence[Passage], excluded: Ex
 
 def statement_of(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
     """What a unit states: of a table row also what its columns are called."""
-    return sentence_of(unit, passages, 0).text if unit.kind is UnitKind.TABLE_ROW else _quote(unit, passages)
+    return sentence_of(unit, passages, 0).text if unit.kind is UnitKind.TABLE_ROW else quote_of(unit, passages)
 
 
 def time_of(unit: CandidateUnit, passages: Sequence[Passage]) -> tuple[bool, str]:
     """A key as `order_in_time` gives it."""
     chunk = passages[unit.passage].chunk
-    return order_in_time(" ".join((chunk.document_title, *chunk.heading_path)), _quote(unit, passages))
-
-
-def _quote(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
-    return passages[unit.passage].chunk.text[unit.start : unit.end]
+    return order_in_time(" ".join((chunk.document_title, *chunk.heading_path)), quote_of(unit, passages))
 
 
 def _overlap(left: CandidateUnit, right: CandidateUnit) -> bool:
@@ -315,7 +312,7 @@ def add_openers(
     result: list[DraftSentence] = []
     for unit in units:
         room = most is None or len(taken) < most
-        if room and unit.kind is UnitKind.PROSE and depends_on_previous(_quote(unit, passages)):
+        if room and unit.kind is UnitKind.PROSE and depends_on_previous(quote_of(unit, passages)):
             before = _beside(unit, passages, -1)
             if before is not None:
                 key = (before.passage, before.start)
@@ -338,7 +335,7 @@ def _beside(unit: CandidateUnit, passages: Sequence[Passage], steps: int) -> Can
 
 def sentence_of(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> DraftSentence:
     """A unit as a sentence; a row of a table with the names of its columns."""
-    quote = _quote(unit, passages)
+    quote = quote_of(unit, passages)
     if unit.kind is UnitKind.TABLE_ROW:
         figured = _bare_row(unit, passages, part)
         if figured is not None:

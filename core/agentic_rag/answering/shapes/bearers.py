@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from uuid import UUID
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, quote_of
 from agentic_rag.answering.extraction.contradiction import contradicts, is_changed_copy, jaccard_similarity
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
 from agentic_rag.answering.extraction.part_units import PartUnits
@@ -28,7 +28,6 @@ from agentic_rag.answering.siblings.introductions import (
     find_name,
     may_introduce,
     opens_document,
-    quote_of,
 )
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
@@ -117,7 +116,7 @@ def is_of_other_documents(
     """True where it is asked what the name is, documents open with that, and none of the passages at the positions
     `quoted` is of one of them: those may tell of something else.
     """
-    if not asks_what_it_is(part.text):
+    if not asks_what_it_is(part):
         return False
     opened = {
         passages[telling.introduction.unit.passage].chunk.document_id
@@ -156,7 +155,7 @@ def _places_with_name(name: AskedName, passages: Sequence[Passage], least: int) 
     """
     texts: dict[UUID, str] = {}
     introducing = set[UUID]()
-    begun = [one[:-1] for one in name.terms - name.titles]
+    begun = [one[:-1] for one in name.terms]
     for passage in passages:
         chunk = passage.chunk
         texts[chunk.document_id] = f"{texts.get(chunk.document_id, chunk.document_title)} {chunk.text}".lower()
@@ -175,7 +174,7 @@ def _bearers(
     for own in _by_document(units, passages):
         text = " ".join(passages[place].chunk.text for place in dict.fromkeys(unit.passage for unit in own))
         title = passages[own[0].passage].chunk.document_title
-        if not name.terms - name.titles <= frozenset(terms_of(f"{title} {text}")):
+        if not name.terms <= frozenset(terms_of(f"{title} {text}")):
             continue
         introduction = find_introduction(own, name, part, passages)
         if introduction is not None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, quote_of
 from agentic_rag.answering.extraction.contradiction import NEARLY_IDENTICAL, extract_words, jaccard_similarity
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
 from agentic_rag.answering.extraction.part_units import PartUnits
@@ -104,7 +104,7 @@ def _readings(
             subject = things.get(passage.chunk.document_id, frozenset[str]())
         if not subject:
             return []
-        one = _Reading(unit, subject, values, extract_words(_quote(unit, passages)))
+        one = _Reading(unit, subject, values, extract_words(quote_of(unit, passages)))
         if not any(_is_same(one, other, named=bool(part.name_mask)) for other in found):
             found.append(one)
     return found
@@ -129,7 +129,7 @@ def _holds_all(unit: CandidateUnit, asked: int) -> bool:
 
 def _stated_values(unit: CandidateUnit, part: Subquery, passages: Sequence[Passage]) -> tuple[TypedValue, ...] | None:
     """The values of a unit beside those of the question; None where it states nothing such as is asked for."""
-    text = _quote(unit, passages)
+    text = quote_of(unit, passages)
     asked = part.text.lower()
     values = tuple(one for one in find_values(text) if text[one.start : one.end].strip(".,’'").lower() not in asked)
     subject = _STATES.split(text, maxsplit=1)
@@ -170,9 +170,5 @@ def _named_things(part: Subquery, passages: Sequence[Passage]) -> dict[UUID, fro
 def _sentence(unit: CandidateUnit, passages: Sequence[Passage]) -> DraftSentence:
     above = [one for one in headings_above(passages[unit.passage], unit.start) if one]
     label = " › ".join(dict.fromkeys((above[0], above[-1])))
-    said = f"{label} — {format_unit(_quote(unit, passages))}"
+    said = f"{label} — {format_unit(quote_of(unit, passages))}"
     return DraftSentence(0, unit.passage, unit.start, unit.end, said, UnitKind.TITLED, unit.score)
-
-
-def _quote(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
-    return passages[unit.passage].chunk.text[unit.start : unit.end]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, quote_of
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
@@ -45,30 +45,14 @@ _OPENERS = FUNCTION_WORDS - {"the"}
 _NAME_WORD = re.compile(r"[^\W_][\w'’.-]*|&")
 _JOINS = frozenset({"of", "the", "and", "to", "de", "la", "du", "von", "van", "&"})
 """Words inside a name."""
-_TITLES = tuple(
-    frozenset(terms_of(words))
-    for words in (
-        "judge justice jurist magistrate court",
-        "general officer commander soldier army marshal",
-        "admiral officer navy naval",
-        "colonel major captain lieutenant officer commander soldier army",
-        "senator senate politician member",
-        "governor politician",
-        "saint martyr bishop pope apostle",
-        "professor academic scholar lecturer",
-        "doctor physician surgeon",
-    )
-)
-"""Terms of titles before a surname, each with what else says that somebody bears it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedName:
-    """The terms of all names in a question, those of the first, and of the titles before a surname."""
+    """The terms of all names in a question, and those of the first."""
 
     terms: frozenset[str]
     first: frozenset[str]
-    titles: frozenset[str]
 
 
 def find_name(part: Subquery) -> AskedName | None:
@@ -80,10 +64,7 @@ def find_name(part: Subquery) -> AskedName | None:
     if not named:
         return None
     first = _first_name(part.text, named)
-    if len(first) < 2:
-        first = named
-    titles = frozenset(one for one in first if len(first) > 1 and any(one in group for group in _TITLES))
-    return AskedName(named, first, titles)
+    return AskedName(named, named if len(first) < 2 else first)
 
 
 def _first_name(question: str, named: frozenset[str]) -> frozenset[str]:
@@ -96,15 +77,6 @@ def _first_name(question: str, named: frozenset[str]) -> frozenset[str]:
         elif first and word.lower() not in _JOINS and not word[0].isupper():
             break
     return frozenset(first)
-
-
-def _share_of_name(name: AskedName, subject: frozenset[str], thing: frozenset[str]) -> float:
-    """How much of the first name the subject has; of titles also what it is said to be."""
-    held = sum(
-        one in subject or (one in name.titles and any(one in group and group & (subject | thing) for group in _TITLES))
-        for one in name.first
-    )
-    return held / len(name.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +111,7 @@ def may_introduce(name: AskedName, chunk: Chunk) -> bool:
     """Whether the name stands in the title or opening as `_TITLED` has it, or enough of it before a verb by which
     `_DEFINES` says what it is. A stemmer changes no more than the last letter of what is left of a word.
     """
-    begun = [one[:-1] for one in name.first - name.titles]
+    begun = [one[:-1] for one in name.first]
     text = chunk.text
     opening = "" if chunk.start else f"{chunk.document_title}\n{text[:_LONGEST_SUBJECT]}"
     for said in _BRACKET.finditer(opening):
@@ -167,8 +139,8 @@ def find_introduction(
         said = _DEFINES.match(quote_of(unit, passages))
         if said is None or not _may_be_name(said["subject"], part.text):
             continue
-        share = _share_of_name(name, frozenset(terms_of(said["subject"])), frozenset(terms_of(said["thing"])))
-        if share >= (1.0 if name.titles else MIN_NAMED):
+        share = len(name.first.intersection(terms_of(said["subject"]))) / len(name.first)
+        if share >= MIN_NAMED:
             kind = _BESIDE.split(said["thing"], maxsplit=1)[0]
             told = f"{said['subject']} {said['thing']}"
             return _make_introduction(unit, share, (_LIFE.sub(" ", said["subject"]), kind, told), said[0], asked)
@@ -205,8 +177,3 @@ def _make_introduction(
     subject, kinds, terms = (frozenset(terms_of(text)) - asked for text in texts)
     found = (one for one in find_values(values) if one.kind in (ValueKind.DATE, ValueKind.FIGURE))
     return Introduction(unit, share, subject, kinds, terms, frozenset(one.parts for one in found))
-
-
-def quote_of(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
-    """What a unit says."""
-    return passages[unit.passage].chunk.text[unit.start : unit.end]

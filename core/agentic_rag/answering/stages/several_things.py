@@ -42,7 +42,7 @@ def tell_of_one_thing(state: RunState, asked: tuple[Subquery, Sequence[Passage]]
     asked.
     """
     draft = state.draft
-    if draft.is_underspecified or draft.is_conflicting or draft.missing or not draft.sentences:
+    if draft.is_underspecified or draft.is_conflicting or not draft.sentences:
         return state
     if draft.shortfall is None:
         quoted = {one.passage for one in all_quotes(draft.sentences)}

@@ -160,7 +160,7 @@ _CONTRASTS: Mapping[str, tuple[tuple[Pole, ...], ...]] = {
             _pole(r"\bcancel|\bwithdr[ae]w|\bterminat|\bnotice\b|\bresign"),
             _pole(r"\bregist(?:er|ration)|\benrol|\bsign(?:s|ed)? up\b|\bappl(?:y|ied|ications?)\b"),
         ),
-        (_pole(r"\bimport"), _pole(r"\bexport")),
+        (_pole(r"\bimport(?!an)"), _pole(r"\bexport")),
         (
             _pole(r"\bdeposit|\bsecurity\b"),
             _pole(r"\bfines?\b|\bpenalt(?:y|ies)\b"),
