@@ -75,8 +75,8 @@ _MORE_DAYS = re.compile(
     re.IGNORECASE,
 )
 _MAY = re.compile(
-    r"^(?:may|can|could|am|are) (?:i|we|you|one|staff|employees|visitors|members|guests) "
-    r"(?:(?:allowed|permitted) to )?(?P<verb>[a-z]{3,}) (?:(?:my|an?|the|our|your|any) )?(?P<thing>[a-z]{3,})"
+    r"^(?:may|can|could|am|are) (?:i|we|you|one|staff|employees|visitors|members|guests) (?:(?:allowed|permitted) to )?"
+    r"(?P<verb>[a-z]{3,}) (?:(?:my|an?|the|our|your|any) )?(?P<thing>[a-z]{3,})"
     r"(?=\W*$|[,;]| (?:to|in|into|at|on|onto|with|for|from|of|by|during|over|through)\b)",
     re.IGNORECASE,
 )
@@ -236,9 +236,8 @@ def lets_do_it_with_another(part: Subquery, sentences: Sequence[DraftSentence], 
     thing = 0 if asked is None else part.bits_of(terms_of(asked["thing"]))
     if asked is None or not thing:
         return False
-    named = "\n".join(
-        "\n".join((one.chunk.document_title, *one.chunk.heading_path, one.chunk.text)) for one in passages
-    )
+    texts = (" ".join((one.chunk.document_title, *one.chunk.heading_path, one.chunk.text)) for one in passages)
+    named = " ".join(texts)
     said = "\n".join(texts_of(all_quotes(sentences), passages))
     other = rf"\b{asked['verb']}(?:s|es|ing)? (?:an?|the|your|their|our|his|her|any|one)\s+[a-z]"
     return not mask_of(lower_text(named), part.terms) & thing and re.search(other, said, re.IGNORECASE) is not None
