@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 from xml.parsers import expat
 
 from agentic_rag.web.encodings import ENCODINGS, MARKS, WIDE_STARTS
+from agentic_rag.web.fetch_policy import TEXT_TYPES
 
 MAX_LISTED = 50_000
 """Entries of one file, as the sitemap protocol allows (https://www.sitemaps.org/protocol.html)."""
@@ -44,6 +45,8 @@ _ROOT = re.compile(rb"\s*<(?:\w+:)?(?:urlset|sitemapindex|rss|feed|RDF|channel)\
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _LOOSE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-f]{1,6});)", re.IGNORECASE)
 """An ampersand that begins no reference that XML knows."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What XML has no place for."""
 _SECTION = "<![CDATA["
 _BASE = "http://www.w3.org/XML/1998/namespace}base"
 _ABOUT = "http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
@@ -94,6 +97,8 @@ class Listing:
 
     kind: ListingKind
     pages: tuple[ListedPage, ...]
+    left_out: int = 0
+    """Entries without an address."""
 
 
 class ListingRefused(ValueError):
@@ -133,11 +138,12 @@ def _names_addresses(head: bytes, *, is_whole: bool) -> bool:
 
 
 def read_listing(body: bytes, charset: str = "") -> Listing:
-    """The pages that a file names. Entries of a feed without an address are left out. `charset` is what its server
-    states. Errors: `ListingRefused`.
+    """The pages that a file names. Entries without an address are left out, but a sitemap of nothing else is refused.
+    `charset` is what its server states. Errors: `ListingRefused`.
     """
-    text = _decode(body, charset)
-    if not text.lstrip().startswith("<") and _ADDRESS.match(text.lstrip()) is not None:
+    # XML allows no room before its declaration, and no control characters; listings have both all the same.
+    text = _CONTROLS.sub(" ", _decode(body, charset)).lstrip()
+    if not text.startswith("<") and _ADDRESS.match(text) is not None:
         return _read_lines(text)
     try:
         reader = _parse(text)
@@ -148,7 +154,9 @@ def read_listing(body: bytes, charset: str = "") -> Listing:
             raise ListingRefused(f"it is not well-formed, line {error.lineno}") from error
     if reader.kind is None:
         raise ListingRefused("it is empty")
-    return Listing(reader.kind, tuple(reader.pages))
+    if reader.left_out and not reader.pages and reader.kind is not ListingKind.FEED:
+        raise ListingRefused("its entries have no address")
+    return Listing(reader.kind, tuple(reader.pages), reader.left_out)
 
 
 def _read_lines(text: str) -> Listing:
@@ -222,6 +230,8 @@ class _Reader:
 
     kind: ListingKind | None = None
     pages: list[ListedPage] = field(default_factory=list[ListedPage])
+    left_out: int = 0
+    """Entries without an address."""
     _depth: int = 0
     _entry: int = 0
     """The depth of the open entry; 0 outside of one."""
@@ -255,7 +265,9 @@ class _Reader:
         self._open = self._role(name, attributes)
         self._text, self._length = [], 0
         if self.kind is ListingKind.FEED and name == "link" and attributes.get("rel", "alternate") == "alternate":
-            self._note("address", attributes.get("href", ""))
+            media_type = attributes.get("type", "").partition(";")[0].strip().lower()
+            role = "address" if not media_type or media_type in TEXT_TYPES else "other"
+            self._note(role, attributes.get("href", ""))
 
     def _role(self, name: str, attributes: Mapping[str, str]) -> str:
         """What an element of an entry says."""
@@ -296,10 +308,10 @@ class _Reader:
     def _close_entry(self) -> None:
         self._entry = 0
         fallback = self._stated.get("fallback", "")
-        address = self._stated.get("address") or (fallback if _ADDRESS.fullmatch(fallback) is not None else "")
+        permalink = fallback if _ADDRESS.fullmatch(fallback) is not None else ""
+        address = self._stated.get("address") or self._stated.get("other") or permalink
         if not address:
-            if self.kind is not ListingKind.FEED:
-                raise ListingRefused("an entry has no address")
+            self.left_out += 1
             return
         if len(self.pages) == MAX_LISTED:
             raise _too_long()

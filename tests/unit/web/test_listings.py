@@ -45,6 +45,13 @@ href="/de/10"/><loc>http://a.example/10</loc></url></urlset>"""
 LOOSE = b"""<rss><channel><title>Caf&eacute; & more</title><item><link>http://a.example/?a=1&b=2</link>
 <description><![CDATA[<!DOCTYPE html> a & b &amp; c]]></description></item>
 <item><link><![CDATA[http://a.example/?a=1&b=3]]></link></item></channel></rss>"""
+ALTERNATES = b"""<feed xmlns="http://www.w3.org/2005/Atom"><entry>
+<link rel="alternate" type="application/json" href="http://a.example/13.json"/>
+<link rel="alternate" type="text/html; charset=utf-8" href="http://a.example/13"/></entry>
+<entry><link type="application/pdf" href="http://a.example/14.pdf"/></entry></feed>"""
+UNTIDY = b"""
+ <?xml version="1.0" encoding="iso-8859-1"?><urlset><url></url><url><loc>http://a.example/15</loc></url><url/>
+<url><loc>\x0bhttp://a.example/16</loc><title>\xe9 \x08</title></url></urlset>"""
 LINES = b"\xef\xbb\xbfhttp://a.example/11\r\n\r\nhttps://a.example/12\n"
 
 
@@ -63,6 +70,8 @@ LINES = b"\xef\xbb\xbfhttp://a.example/11\r\n\r\nhttps://a.example/12\n"
         (BASES, ListingKind.FEED, [ListedPage("http://a.example/news/2026/8"), ListedPage("http://a.example/news/9")]),
         (LANGUAGES, ListingKind.SITEMAP, [ListedPage("http://a.example/10")]),
         (LOOSE, ListingKind.FEED, [ListedPage("http://a.example/?a=1&b=2"), ListedPage("http://a.example/?a=1&b=3")]),
+        (ALTERNATES, ListingKind.FEED, [ListedPage("http://a.example/13"), ListedPage("http://a.example/14.pdf")]),
+        (UNTIDY, ListingKind.SITEMAP, [ListedPage("http://a.example/15"), ListedPage("http://a.example/16")]),
         (LINES, ListingKind.SITEMAP, [ListedPage("http://a.example/11"), ListedPage("https://a.example/12")]),
     ],
 )

@@ -130,6 +130,9 @@ def parse_sitemap(body: bytes, charset: str = "") -> Listing:
         raise _invalid(str(refused)) from refused
     if listing.kind is ListingKind.FEED:
         raise _invalid("it is a feed, which names only what is new on a site")
+    if listing.left_out:
+        # Its page would be taken for one that is gone.
+        raise _invalid("an entry has no address")
     return listing
 
 
