@@ -23,7 +23,7 @@ MOVES_WITHIN = 5.0
 """Seconds after which a meta refresh comes too late to mean that a page has moved."""
 _REFRESH = re.compile(r"\s*(\d{1,4}(?:\.\d{0,3})?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
 _TRACKING = re.compile(
-    r"utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|_ga|yclid|igshid|phpsessid|jsessionid|sid|sessionid|session_id", re.I
+    r"utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|_ga|yclid|igshid|phpsessid|jsessionid|sessionid|session_id", re.I
 )
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")

@@ -20,6 +20,8 @@ FETCHED_AT = "fetched_at"
 SEARCH_QUERY = "search_query"
 CRAWL_DEPTH = "crawl_depth"
 ETAG = "etag"
+ANSWERED_AT = "answered_at"
+"""The provenance entry with the address that gave the response, after redirects and as its server writes it."""
 RESPONSE_HEADERS = "response_headers"
 """Headers of the response as a JSON object."""
 MAX_PATH = 400

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import pytest
+from tests.gate.from_the_web import Worker
 from tests.gate.simulated_web import Answer, page, prose
 from tests.gate.web_ground import CrawledWorkspace, MovedClock
 from tests.memory_store.jobs.job_board import MemoryJobBoard
 from tests.memory_store.session.store import MemoryStore
+from tests.unit.ingestion.test_look_outside import look
 
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.answering.outside import OutsideRequest
 from agentic_rag.ingestion.web.frontier import CrawlRequest, FrontierPage, PageState
 from agentic_rag.ingestion.web.revisit import LONGEST, Look, Revisit, read_revisit
 from agentic_rag.jobs.job import JobRef
@@ -86,6 +89,18 @@ async def test_a_page_that_changed_is_read_anew_and_one_that_did_not_is_not_sent
     fetched = {url.partition(HOST)[2]: one.provenance[FETCHED_AT] for url, one in (await ground.documents()).items()}
     assert all(datetime.fromisoformat(at) > ground.clock.now() - timedelta(hours=1) for at in fetched.values())
     assert all(one.provenance[SEARCH_QUERY] == "" for one in (await ground.documents()).values())
+
+
+async def test_a_page_is_asked_for_again_as_its_server_writes_its_address() -> None:
+    ground = RenewedWorkspace()
+    await ground.open()
+    await ground.want(RENEWED)
+    ground.web.pages[f"{HOST}/docs/"] = page("Docs", prose(1))
+    request = OutsideRequest(ground.workspace, (), (f"http://{HOST}/docs/",), seconds=5.0)
+    assert (await look(ground, request, queue=Worker(ground))).ready == 1
+
+    assert {path: one.state for path, one in (await ground.renew_pages()).items()} == {"/docs": PageState.UNCHANGED}
+    assert ground.web.page_requests == [f"{HOST}/docs/"]
 
 
 async def test_pages_are_asked_for_no_sooner_than_wanted_and_none_by_themselves() -> None:

@@ -117,6 +117,38 @@ async def test_what_an_unchanged_page_links_to_is_asked_for_and_a_copy_of_it_is_
     assert f"http://{HOST}/copy" not in await ground.documents()
 
 
+async def test_the_links_of_an_unchanged_page_are_those_of_the_address_that_it_moved_to() -> None:
+    ground = await ground_with_pages("/docs/a.html")
+    ground.web.pages[f"{HOST}/docs"] = Answer(status="301 Moved", headers=(f"Location: http://{HOST}/docs/",))
+    ground.web.pages[f"{HOST}/docs/"] = page("Docs", prose(9), ("a.html",))
+    request = CrawlRequest((f"http://{HOST}/docs/",))
+    await ground.crawl(request)
+    await ground.work_pages()
+
+    ended = await ground.frontier(await ground.crawl(request))
+
+    assert {url.partition(HOST)[2]: one.state for url, one in ended.items()} == {
+        "/docs": PageState.UNCHANGED,
+        "/docs/a.html": PageState.UNCHANGED,
+    }
+
+
+async def test_the_links_of_an_unchanged_page_are_read_in_its_encoding() -> None:
+    ground = await ground_with_pages("/gr%C3%B6%C3%9Fe")
+    body = f"<p>Größe {prose(9)}</p><a href='/größe'>x</a>".encode("latin-1")
+    ground.web.pages[f"{HOST}/"] = Answer(body, media="text/html; charset=iso-8859-1")
+    request = CrawlRequest((f"http://{HOST}/",))
+    await ground.crawl(request)
+    await ground.work_pages()
+
+    ended = await ground.frontier(await ground.crawl(request))
+
+    assert {url.partition(HOST)[2]: one.state for url, one in ended.items()} == {
+        "/": PageState.UNCHANGED,
+        "/gr%C3%B6%C3%9Fe": PageState.UNCHANGED,
+    }
+
+
 async def test_a_page_that_nobody_read_yet_is_asked_for_as_a_whole() -> None:
     ground = await ground_with_pages("/a")
     request = CrawlRequest((f"http://{HOST}/a",), depth=0)
@@ -287,3 +319,19 @@ async def test_of_a_long_header_a_thousand_characters_are_kept() -> None:
 
     [kept] = (await ground.documents()).values()
     assert json.loads(kept.provenance["response_headers"])["cache-control"] == "x" * 1_000
+
+
+async def test_an_address_is_asked_for_as_it_is_named_and_another_query_is_another_page() -> None:
+    ground = await CrawledWorkspace().open()
+    paths = ("/docs/", "/article.php?sid=123", "/article.php?sid=124")
+    for number, path in enumerate(paths):
+        ground.web.pages[f"{SITE}{path}"] = page(path, prose(number))
+    named = tuple(f"http://{SITE}{path}" for path in (*paths, "/docs/index.html"))
+
+    first, again = [
+        await look(ground, OutsideRequest(ground.workspace, (), named, seconds=5.0), queue=Worker(ground))
+        for _ in range(2)
+    ]
+
+    assert (first.ready, first.refusals, again.known) == (3, (), 3)
+    assert ground.web.page_requests == [f"{SITE}{path}" for path in paths]

@@ -19,6 +19,7 @@ from agentic_rag.web.url_policy import AddressRefused, parse_target
         ("http://a.example.org/b/;/index.html;/", "http://a.example.org/b"),
         ("http://a.example.org/%7Eada/%41%c3%a4/%2e%2e/b", "http://a.example.org/~ada/b"),
         ("http://a.example.org/%c3%a4%2fb", "http://a.example.org/%C3%A4%2Fb"),
+        ("http://a.example.org/article.php?sid=12", "http://a.example.org/article.php?sid=12"),
         ("http://a.example.org/ä", "http://a.example.org/%C3%A4"),
         ("http://a.example.org/?q=M%E4dchen&r=%41+b%20c", "http://a.example.org/?q=M%E4dchen&r=A+b+c"),
         ("http://a.example.org/?q=%93%FA&%FF=1", "http://a.example.org/?q=%93%FA&%FF=1"),

@@ -300,7 +300,7 @@ class CrawlWeb:
             return replace(ended, state=PageState.DUPLICATE, text_hash=b"", signature=()), follows
         # Told before anything waits, so that a page read beside it is not kept as well.
         frontier.pages[page.url] = ended
-        kept = await self.keep.run(workspace, found, replace(fetched, url=own_url(page, own)))
+        kept = await self.keep.run(workspace, found, fetched, own_url(page, own))
         return replace(ended, state=PageState.KEPT, document_id=kept.document_id), follows
 
     async def _record(

@@ -31,6 +31,7 @@ from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.page_paths import (
+    ANSWERED_AT,
     CRAWL_DEPTH,
     ETAG,
     FETCHED_AT,
@@ -48,6 +49,11 @@ OWNER = "rag:web"
 """Owns the pages, which everybody in the workspace may read."""
 
 _FILE_NAMES: Mapping[str, str] = {"text/plain": "page.txt", "text/markdown": "page.md"}
+
+
+def answered_at(document: Document) -> str:
+    """The address that gave the last response of a page, which its relative links are of."""
+    return document.provenance.get(ANSWERED_AT) or document.url or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,7 @@ class KeepPages:
         except NotFound:
             return None
         headers = msgspec.json.decode(document.provenance.get(RESPONSE_HEADERS, "{}"), type=dict[str, str])
-        return FetchedPage(document.url or "", document.media_type or "", body, headers=headers)
+        return FetchedPage(answered_at(document), document.media_type or "", body, headers=headers)
 
     async def touch(self, document: Document) -> None:
         """Note that the page was asked for now and is the same; one that was gone is shown again."""
@@ -128,13 +134,19 @@ class KeepPages:
         self.telemetry.event("rag_page_gone", document_id=str(document.document_id), refused=True)
 
     async def run(
-        self, workspace: WorkspaceRef, page: FoundPage, fetched: FetchedPage, queue: QueueName = QueueName.BULK
+        self,
+        workspace: WorkspaceRef,
+        page: FoundPage,
+        fetched: FetchedPage,
+        url: str,
+        queue: QueueName = QueueName.BULK,
     ) -> KeptPage:
-        """Store the response and enqueue its ingestion. Errors: `InvalidInput` codes SOURCE_PATH_TAKEN where another
-        document stands at the page's path and STORAGE_QUOTA_EXCEEDED; `NotFound` code DOCUMENT_NOT_FOUND where that of
-        a known page is gone; `DependencyUnavailable`. After one nothing is left of the response.
+        """Store the response as the page of this address and enqueue its ingestion. Errors: `InvalidInput` codes
+        SOURCE_PATH_TAKEN where another document stands at the page's path and STORAGE_QUOTA_EXCEEDED; `NotFound` code
+        DOCUMENT_NOT_FOUND where that of a known page is gone; `DependencyUnavailable`. After one nothing is left of the
+        response.
         """
-        target = parse_target(fetched.url)
+        target = parse_target(url)
         path, file_name = page_path(target), _FILE_NAMES.get(fetched.media_type, "page.html")
         async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
@@ -146,7 +158,7 @@ class KeepPages:
         try:
             async with self.database.transaction(workspace.org_id) as transaction:
                 ids = await resolve_ids(transaction.documents, workspace, [path])
-                submission = self._submission(stored, ids[path], path, key, page, fetched, file_name)
+                submission = self._submission(stored, ids[path], path, key, page, fetched, file_name, url)
                 kept, held = await self._register(transaction, submission, stored, queue, is_known=page.is_known)
                 if kept.job is not None:
                     await require_storage(transaction, workspace.org_id, self.stored_mb)
@@ -174,6 +186,7 @@ class KeepPages:
         page: FoundPage,
         fetched: FetchedPage,
         file_name: str,
+        url: str,
     ) -> Submission:
         provenance = {
             SOURCE_PROVENANCE: WEB_SOURCE,
@@ -182,6 +195,7 @@ class KeepPages:
             CRAWL_DEPTH: str(page.depth),
             FETCHED_AT: self.clock.now().isoformat(),
             ETAG: fetched.validator,
+            ANSWERED_AT: fetched.url,
             RESPONSE_HEADERS: msgspec.json.encode(short_headers(fetched.headers)).decode(),
         }
         return Submission(
@@ -195,7 +209,7 @@ class KeepPages:
             file_name=file_name,
             media_type=fetched.media_type,
             uploaded_by=OWNER,
-            url=fetched.url,
+            url=url,
             provenance=provenance,
         )
 

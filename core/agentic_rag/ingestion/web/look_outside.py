@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from time import monotonic
 
@@ -112,7 +112,7 @@ class LookOutsideForRun:
         await require_web(self.database, self.telemetry, request.workspace)
         await self.keep.admit(request.workspace)
         found = await asyncio.gather(*(self._search(request.workspace, text, tally) for text in request.searches))
-        named = [FoundPage(_form(url), WebOrigin.CRAWL) for url in request.addresses]
+        named = [FoundPage(url, WebOrigin.CRAWL) for url in request.addresses]
         ranked = _first_of(HostList(request.first_hosts), _in_turn(found))
         chosen = _each_once([*named, *ranked])[:MAX_PAGES]
         read = await asyncio.gather(*(self._read_site(request.workspace, site, tally) for site in _by_site(chosen)))
@@ -123,7 +123,7 @@ class LookOutsideForRun:
         self, request: OutsideRequest, chosen: Sequence[FoundPage], read: Sequence[FetchedPage], tally: _Tally
     ) -> None:
         """Read the pages about the question that these link to; whose links are not followed any more."""
-        known = frozenset(same_page(url) for url in (*(one.url for one in chosen), *(one.url for one in read)))
+        known = frozenset(same_page(_form(url)) for url in (*(one.url for one in chosen), *(one.url for one in read)))
         # Not between the steps of other runs: pages are made to be slow to read.
         chosen_of = [await asyncio.to_thread(choose_links, page, request.searches, known) for page in read]
         links = [link for found in chosen_of for link in found]
@@ -141,9 +141,7 @@ class LookOutsideForRun:
             tally.refusals[error.code] = None
             return []
         tally.searches += 1
-        return [
-            FoundPage(_form(one.url), WebOrigin.WEB_SEARCH, text, published=one.published) for one in answer.results
-        ]
+        return [FoundPage(one.url, WebOrigin.WEB_SEARCH, text, published=one.published) for one in answer.results]
 
     async def _read_site(
         self, workspace: WorkspaceRef, site: Sequence[FoundPage], tally: _Tally
@@ -172,7 +170,7 @@ class LookOutsideForRun:
         """The page as it was fetched, or none, also where it is not kept."""
         outcome, is_asked = "late", False
         try:
-            if await self.keep.is_fresh(workspace, self.pages.check(page.url)):
+            if await self.keep.is_fresh(workspace, self.pages.check(_form(page.url))):
                 tally.known += 1
                 outcome = "fresh"
                 return _Read()
@@ -181,14 +179,13 @@ class LookOutsideForRun:
             if fetched is None:
                 return _Read(is_asked=is_asked)
             tally.fetched += 1
-            stored = replace(fetched, url=_form(fetched.url))
-            kept = await self.keep.run(workspace, page, stored, QueueName.INTERACTIVE)
+            kept = await self.keep.run(workspace, page, fetched, _form(fetched.url), QueueName.INTERACTIVE)
             outcome = "unchanged" if kept.job is None else "kept"
         except AgenticRagError as error:
             tally.refusals[error.code] = None
             outcome = error.code.lower()
             if error.code == "PAGE_NOINDEX":
-                await self.keep.withdraw(workspace, page.url)
+                await self.keep.withdraw(workspace, _form(page.url))
             return _Read(is_asked=is_asked)
         finally:
             self.telemetry.count(_PAGES, outcome=outcome)
@@ -228,7 +225,9 @@ def _count_done(status: DocumentStatus, fault: DocumentFault | None, tally: _Tal
 
 
 def _form(url: str) -> str:
-    """The one form of an address; one that may not be asked as it is, for who refuses it."""
+    """The one form of an address, by which a page is known, not asked; one that may not be asked as it is, for who
+    refuses it.
+    """
     try:
         return canonical_url(url)
     except AddressRefused:
@@ -239,7 +238,7 @@ def _each_once(pages: Iterable[FoundPage]) -> list[FoundPage]:
     """The first of those that are one page."""
     first: dict[str, FoundPage] = {}
     for page in pages:
-        first.setdefault(same_page(page.url), page)
+        first.setdefault(same_page(_form(page.url)), page)
     return list(first.values())
 
 

@@ -11,7 +11,7 @@ from agentic_rag.documents.ports import DocumentLabel, Parser
 from agentic_rag.ingestion.ingest_run import WEB_SOURCE
 from agentic_rag.ingestion.missing import DEFAULT_GRACE, hide
 from agentic_rag.ingestion.web.frontier import MAX_PAGES, CrawlRequest, FrontierPage, PageState
-from agentic_rag.ingestion.web.keep_pages import KeepPages
+from agentic_rag.ingestion.web.keep_pages import KeepPages, answered_at
 from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages, read_main_text
 from agentic_rag.ingestion.web.revisit import Look, read_revisit
 from agentic_rag.jobs.job import Job, Lease
@@ -30,6 +30,7 @@ from agentic_rag.kernel.errors import (
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_errors import PageGone, size_before
+from agentic_rag.web.links import canonical_url
 from agentic_rag.web.page_paths import CRAWL_DEPTH, ETAG, ORIGIN, SEARCH_QUERY, WebOrigin
 from agentic_rag.web.url_policy import parse_target
 
@@ -112,7 +113,10 @@ class RenewPages:
     async def _ask(self, document: Document, page: FrontierPage) -> FrontierPage:
         validator = document.provenance.get(ETAG, "") if document.status is DocumentStatus.READY else ""
         found = found_before(document)
-        fetched = await self.pages.fetch(document.workspace, found, validator)
+        last = answered_at(document)
+        # Not where it was moved to: as its server writes it.
+        asked = replace(found, url=last) if canonical_url(last) == canonical_url(found.url) else found
+        fetched = await self.pages.fetch(document.workspace, asked, validator)
         if fetched is None:
             await self.keep.touch(document)
             return replace(page, state=PageState.UNCHANGED)
@@ -120,7 +124,7 @@ class RenewPages:
         if await read_main_text(self.parser, fetched) is None:
             return replace(page, state=PageState.NEEDS_SCRIPT, code="NEEDS_SCRIPT", size=size)
         # Wherever the address leads by now: the document is what it shows.
-        kept = await self.keep.run(document.workspace, found, replace(fetched, url=found.url))
+        kept = await self.keep.run(document.workspace, found, fetched, found.url)
         state = PageState.UNCHANGED if kept.job is None else PageState.KEPT
         return replace(page, state=state, size=size, document_id=kept.document_id)
 
