@@ -51,7 +51,7 @@ OWNER = "rag:web"
 _FILE_NAMES: Mapping[str, str] = {"text/plain": "page.txt", "text/markdown": "page.md"}
 
 
-def answered_at(document: Document) -> str:
+def final_address(document: Document) -> str:
     """The address that gave the last response of a page, which its relative links are of."""
     return document.provenance.get(ANSWERED_AT) or document.url or ""
 
@@ -113,7 +113,7 @@ class KeepPages:
         except NotFound:
             return None
         headers = msgspec.json.decode(document.provenance.get(RESPONSE_HEADERS, "{}"), type=dict[str, str])
-        return FetchedPage(answered_at(document), document.media_type or "", body, headers=headers)
+        return FetchedPage(final_address(document), document.media_type or "", body, headers=headers)
 
     async def touch(self, document: Document) -> None:
         """Note that the page was asked for now and is the same; one that was gone is shown again."""

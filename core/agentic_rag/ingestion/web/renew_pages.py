@@ -11,7 +11,7 @@ from agentic_rag.documents.ports import DocumentLabel, Parser
 from agentic_rag.ingestion.ingest_run import WEB_SOURCE
 from agentic_rag.ingestion.missing import DEFAULT_GRACE, hide
 from agentic_rag.ingestion.web.frontier import MAX_PAGES, CrawlRequest, FrontierPage, PageState
-from agentic_rag.ingestion.web.keep_pages import KeepPages, answered_at
+from agentic_rag.ingestion.web.keep_pages import KeepPages, final_address
 from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages, read_main_text
 from agentic_rag.ingestion.web.revisit import Look, read_revisit
 from agentic_rag.jobs.job import Job, Lease
@@ -113,7 +113,7 @@ class RenewPages:
     async def _ask(self, document: Document, page: FrontierPage) -> FrontierPage:
         validator = document.provenance.get(ETAG, "") if document.status is DocumentStatus.READY else ""
         found = found_before(document)
-        last = answered_at(document)
+        last = final_address(document)
         # Not where it was moved to: as its server writes it.
         asked = replace(found, url=last) if canonical_url(last) == canonical_url(found.url) else found
         fetched = await self.pages.fetch(document.workspace, asked, validator)
