@@ -85,6 +85,7 @@ PRICES = "Microchip: dog, cat, rabbit £22 each. Tyres of trailers: 3 mm."
         ("How much is a microchip for the rabbits?", False),
         ("How many mm do the tyres of a trailer need?", False),
         ("How much is a microchip for the own dog?", False),
+        ("How many microchips do you set in a year?", False),
         ("Is there a microchip for a ferret?", False),
         ("Was kostet ein Chip für ein Frettchen?", False),
     ],

@@ -476,6 +476,7 @@ def test_a_measure_stands_in_its_units(question: str, states: str, is_silent: st
         ("What is the dress code?", "The dress code is casual."),
         ("What is the number of pumps?", "There are 12 pumps."),
         ("How high can the fine be?", "The fine can be £200."),
+        ("How high can the fine be in the lift?", "The fine in the lift can be £200."),
         ("How high does the temperature in the kiln rise?", "The temperature rises to 1,200 °C."),
         ("What is the invoice number of the tiles?", "The invoice number of the tiles is 117."),
         ("What is the model number of the pump?", "The model number of the pump is PX 40."),

@@ -28,11 +28,12 @@ _NOT_NAMES = (
     | frozenset({"besides", "according", "i'm", "i've", "don't"})
 )
 _OF_A_THING = re.compile(
-    r"\b(?:for|of|with|on|in) (?:an?|one|my|our|your|the) (?P<thing>[a-z]{3,})"
+    r"\b(?:for|of|with|on|in) (?:an?|one|my|our|your|the) "
+    r"(?P<thing>(?!(?:second|minute|hour|day|night|week|month|quarter|year|season)s?\b)[a-z]{3,})"
     r"(?= (?:in|on|at|to|from|by|with|do|does|did|is|was|are|were|has|have|had|must|may|can|could|will|would|that|"
     r"which|who|should|costs?|weighs?|lasts?|takes?|holds?)\b|\W*$)"
 )
-"""A noun alone behind a preposition: of several words the last may be a verb, "the tyres of a trailer need"."""
+"""A noun alone behind a preposition, but no time: of several the last may be a verb, "the tyres of a trailer need"."""
 _POSSESSIVE = re.compile(r"[’']s\b")
 _SIGNS = re.compile(r"[^\w]+")
 _JOINTS = frozenset({"of", "the", "de", "van", "von", "del", "la", "du", "le"})
