@@ -212,6 +212,16 @@ async def test_a_plan_that_is_seldom_taken_rests_however_many_runs_took_another_
     assert [(one.plan, one.cause) for one in found] == [("full_loop", DowngradeCause.SATISFACTION)]
 
 
+@pytest.mark.parametrize(("bad", "rests"), [(2 * MOST_RUNS, True), (2 * MOST_RUNS - MOST_RUNS // 2, False)])
+async def test_a_plan_that_nobody_rates_rests_by_its_newest_two_full_windows(bad: int, rests: bool) -> None:
+    log = OutcomeLog(at=NOW + timedelta(days=3))
+    log.kept = newest_first([ran(number, gained=number < 3 * MOST_RUNS - bad) for number in range(3 * MOST_RUNS)])
+
+    found = await watching(log).rollbacks(WORKSPACE)
+
+    assert [one.cause for one in found] == [DowngradeCause.FRESHNESS] * rests
+
+
 @pytest.mark.parametrize(("before", "rests"), [(9.0, True), (1.0, False)])
 async def test_a_deploy_is_judged_beside_the_one_before_however_many_runs_it_made(before: float, rests: bool) -> None:
     log = OutcomeLog(at=NOW + timedelta(days=3))
