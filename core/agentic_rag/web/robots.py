@@ -27,7 +27,8 @@ _AGENTS = frozenset({"robots", AGENT})
 _META = re.compile(rb"<meta\b", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""([^\s=/>"']+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>"']+))?""")
 _WORD = re.compile(r"[a-z-]+")
-_VALUED = re.compile(r"(?<![a-z_-])[a-z_-]+\s*:\s*[^\s,;]*")
+_BETWEEN = re.compile(r"[,;]")
+_VALUED = re.compile(r"(?<![a-z_-])(?:max-[a-z-]+|unavailable_after)\s*:\s*[^\s,;]*")
 """A directive with a value, as `max-image-preview:none`."""
 _OURS = re.compile(rf"(?<![^\r\n])([ \t]*user[ -]?agent[ \t]*:[ \t]*{AGENT})(?![\w-])[^\r\n]*", re.IGNORECASE)
 """A line for us, with a version behind our name."""
@@ -110,7 +111,7 @@ def _header_words(header: str) -> Iterator[str]:
     """
     for line in header.lower().splitlines():
         for_us = True
-        for part in line.split(","):
+        for part in _BETWEEN.split(line):
             name, colon, rest = part.partition(":")
             if colon and not _has_value(name):
                 for_us = name.strip() in (AGENT, "*", "robots")

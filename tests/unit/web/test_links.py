@@ -146,6 +146,8 @@ def test_rules_are_read_up_to_half_a_megabyte_and_none_in_part() -> None:
         ("", b'<meta name="robots" content="index, follow, max-image-preview:none">', False, False),
         ("", b'<meta name="robots" content="max-image-preview: none, noindex">', True, False),
         ("", b'<meta name="robots" content="max-snippet:-1,nofollow">', False, True),
+        ("", b'<meta name="robots" content="robots: noindex">', True, False),
+        ("noindex; nofollow", b"", True, True),
         ("max-image-preview:none", b"", False, False),
         ("agentic-rag: max-image-preview: none, nofollow", b"", False, True),
         ("max-image-preview:large, noindex", b"", True, False),
