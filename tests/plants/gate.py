@@ -136,8 +136,15 @@ def _ever_deeper(patch: Patch) -> None:
 
 def _forgetful(patch: Patch) -> None:
     from agentic_rag.ingestion.web import crawl
+    from agentic_rag.ingestion.web.frontier import PageState
 
-    patch(crawl._Frontier, "pending", lambda self: list(self.pages.values()))
+    begin = crawl._Frontier.__post_init__
+
+    def anew(self: Any) -> None:
+        self.pages = {url: replace(one, state=PageState.PENDING) for url, one in self.pages.items()}
+        begin(self)
+
+    patch(crawl._Frontier, "__post_init__", anew)
 
 
 def _without_reading_again(patch: Patch) -> None:
