@@ -66,9 +66,9 @@ async def test_only_texts_that_may_say_what_a_name_is_are_taken_apart(monkeypatc
     monkeypatch.setattr(PartUnits, "all_units", noted)
     question = "What is the population of Ashcombe Mill?"
     await asked(question, VILLAGE, "The population is a concern, they said when Ashcombe Mill had 681 inhabitants.")
-    assert [len(places) for places in looked_at] == [1]  # the one that introduces it
+    assert looked_at == []
     await asked(question, VILLAGE, DEPOT)
-    assert [len(places) for places in looked_at] == [1, 2]
+    assert [len(places) for places in looked_at] == [2]
 
 
 @pytest.mark.parametrize(
@@ -118,86 +118,6 @@ async def test_a_name_that_opens_the_question_is_asked_for_whole() -> None:
     )
 
     assert answer.outcome is not Outcome.UNDERSPECIFIED
-
-
-@pytest.mark.parametrize(
-    ("question", "texts", "told"),
-    [
-        (
-            "When was General Mills founded?",
-            (
-                "General Mills is a food company in Marle. It was founded in 1928.",
-                "Ada Mills was an officer of the army. She founded a school in 1931.",
-                "Ivo Mills was a soldier. A club was founded by him in 1940.",
-            ),
-            "1928",
-        ),
-        (
-            "What is the population of Saint Martin?",
-            (
-                "Saint Martin is an island near Marle. Its population is 4,200.",
-                "Ivo Martin was a bishop from Tysford. The population of his parish was 300.",
-                "Petra Martin is an apostle of the new church. The population of her village is 12.",
-            ),
-            "4,200",
-        ),
-        (
-            "What is the length of Major Road?",
-            (
-                "Major Road is a street in Tysford. Its length is 4 km.",
-                "Stone Road is a street of the army in Brenning. Its length is 9 km.",
-                "Lake Road is a street used by soldiers and officers. Its length is 7 km.",
-            ),
-            "4 km",
-        ),
-    ],
-)
-async def test_a_word_of_a_name_that_is_a_title_elsewhere_stands_for_no_other_thing(
-    question: str, texts: tuple[str, ...], told: str
-) -> None:
-    answer = await asked(question, *texts)
-
-    assert answer.outcome is Outcome.GROUNDED
-    assert told in answer.text
-
-
-async def test_a_name_that_follows_another_need_not_be_introduced() -> None:
-    answer = await asked(
-        "What was the rank of Gabe Morvane in the Lorrin States Navy?",
-        "Henry Gabe Morvane (1924 – 2011) was a Lorrin States Navy rear admiral.",
-        "John Gabe Morvane is a retired vice admiral in the Lorrin States Navy.",
-    )
-
-    assert answer.outcome is Outcome.UNDERSPECIFIED
-    assert "rear admiral" in answer.text
-    assert "vice admiral" in answer.text
-
-
-@pytest.mark.parametrize(
-    ("name", "other"),
-    [("Warm Welcome to the Lorrin", "Warm Welcome to Brenning"), ("Singing at Lorrin Hall", "Singing lessons")],
-)
-async def test_a_name_with_small_words_in_it_is_asked_for_whole(name: str, other: str) -> None:
-    answer = await asked(
-        f"Who performed in {name}?",
-        f"{name} is a play of 2011. Ivo Marin performed in it.",
-        f"{other} is a song of 1999. Petra Lind performed it in Lorrin Hall.",
-    )
-
-    assert answer.outcome is not Outcome.UNDERSPECIFIED
-    assert "Ivo Marin" in answer.text
-
-
-async def test_other_words_for_what_is_asked_come_before_another_date() -> None:
-    answer = await asked(
-        "What year did Walter Erskell become the Earl of Marle?",
-        "Walter Erskell, Earl of Marle (1839–1888), was a Lorrin peer. He succeeded his father in 1872.",
-        "Walter Erskell, Earl of Marle (1865–1955), was a Lorrin nobleman. He inherited the estate in 1889.",
-    )
-
-    assert answer.outcome is Outcome.UNDERSPECIFIED
-    assert "succeeded his father in 1872" in answer.text
-    assert "inherited the estate in 1889" in answer.text
 
 
 async def test_titles_tell_bearers_of_a_name_apart_where_no_sentence_says_what_they_are() -> None:

@@ -7,7 +7,7 @@ tell of different things, the question has an answer for each.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from uuid import UUID
@@ -19,16 +19,10 @@ from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
+from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
 from agentic_rag.answering.shapes.question_kind import QuestionKind
-from agentic_rag.answering.siblings.asked_act import asks_what_it_is, leaves_words, tells_act
-from agentic_rag.answering.siblings.introductions import (
-    AskedName,
-    Introduction,
-    find_introduction,
-    find_name,
-    may_introduce,
-    opens_document,
-)
+from agentic_rag.documents.document import Chunk
+from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -37,15 +31,70 @@ MIN_SAME = 0.5
 """Jaccard of what two texts say that a name is, from which they speak of one thing."""
 MIN_COPIED = 0.7
 """Jaccard of the words of two passages from which one is a copy of the other."""
+LONGEST_INTRODUCTION = 400
+"""Characters of a sentence that says what a name is."""
+MIN_NAMED = 0.5
+"""Of the name in the subject of a sentence that says what it is: an office beside it may stand elsewhere."""
 _KINDS = frozenset({QuestionKind.VALUE, QuestionKind.FACT})
+_DEFINES = re.compile(
+    r"(?P<subject>\S.{1,200}?)\s(?:is|was|are|were)\s(?:(?:also|now|currently|still) )?"
+    r"(?P<thing>(?:an?|the|one of|another)\s.{3,160})",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST_SUBJECT = 201
+"""Characters of the subject in `_DEFINES`."""
+_DEFINING_VERB = re.compile(
+    r"\s(?:is|was|are|were)\s(?:(?:also|now|currently|still) )?(?:an?|the|one of|another)(?=\s)", re.IGNORECASE
+)
+"""The verb of `_DEFINES` with what opens the thing."""
+_BESIDE = re.compile(
+    r"[.,;:(]| (?:based|located|situated|in|of|at|on|near|for|with|from|by|under|that|which|who|where|made|built|"
+    r"released|written|directed|born|best|known)\b",
+    re.IGNORECASE,
+)
+"""What follows the noun that says what a thing is."""
+_TITLED = re.compile(r"(?P<name>[^\n()]{2,80}) \((?! |[^\W\d_]+ \d{1,2}\))(?P<kind>[^()\n]*[^\W\d_]{3}[^()\n]*)\)")
+"""A name with what tells it from others in brackets: Adriatic (1811 ship). "(season 1)" is a part of one thing."""
+_BRACKET = re.compile(r" \((?! )")
+_LIFE = re.compile(r"\([^()]*(?:\bborn\b|[–-])[^()]*\)")
+"""Dates of life behind a name."""
 _WORD = re.compile(r"[^\W_]+")
+_OPENERS = FUNCTION_WORDS - {"the"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Introduction:
+    """A sentence that says what the name is in its document: how much of the name its subject has, the terms beside
+    the question's of the subject without dates of life, of what it is said to be and of the whole, and its dates and
+    figures.
+    """
+
+    unit: CandidateUnit
+    share: float
+    subject: frozenset[str]
+    kinds: frozenset[str]
+    terms: frozenset[str]
+    particulars: frozenset[tuple[str | float | None, ...]]
+
+    def may_be(self, other: _Introduction) -> bool:
+        """True where both are of one kind and nothing tells them apart."""
+        return bool(self.kinds & other.kinds) and not self.is_told_from(other)
+
+    def is_told_from(self, other: _Introduction) -> bool:
+        """True where the names tell the things apart, or dates and figures of which none is of both."""
+        are_apart = bool(self.particulars and other.particulars) and self.particulars.isdisjoint(other.particulars)
+        return are_apart or self.is_of_other_name(other)
+
+    def is_of_other_name(self, other: _Introduction) -> bool:
+        """True where each subject has a term that the other lacks."""
+        return bool(self.subject - other.subject) and bool(other.subject - self.subject)
 
 
 @dataclass(frozen=True, slots=True)
 class _Telling:
     """A document that introduces the name, with its units, best first, and all its words."""
 
-    introduction: Introduction
+    introduction: _Introduction
     units: Sequence[CandidateUnit]
     words: frozenset[str]
 
@@ -80,8 +129,18 @@ def find_bearers(
     """What answers for each thing that bears the name in the question, best document first; nothing where fewer than
     two have what is asked for, unless texts about one contradict each other. `held` are the units of the only part.
     """
-    things = _find_things(part, kind, held, passages, excluded)
-    answered = [sides for one in things if (sides := _sides(one, part, passages))]
+    names = _names(part)
+    if kind not in _KINDS or not names or table_of(part.text) is not None:
+        return Bearers()
+    places = _places_with_name(names, passages)
+    if not places:
+        return Bearers()
+    units = [
+        unit
+        for unit in held.all_units(places=places)
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+    ]
+    answered = [sides for one in _bearers(part, names, units, passages) if (sides := _sides(one, part, passages))]
     answered = [one for one in answered if _answers(one[0], [other[0] for other in answered if other is not one], part)]
     is_conflicting = any(len(sides) > 1 for sides in answered) or any(
         _is_defined_otherwise(one[0], other[0], part, passages) for one, other in combinations(answered, 2)
@@ -92,91 +151,61 @@ def find_bearers(
     return Bearers(tuple(told), is_conflicting)
 
 
-def find_sole_bearer(
-    part: Subquery, kind: QuestionKind, passages: Sequence[Passage], excluded: ExcludedSpans
-) -> DraftSentence | None:
-    """What answers about the only thing that bears the name in the question, of a document that opens with it;
-    None where no sentence tells what is asked, with all words of the question.
-    """
-    things = _find_things(part, kind, None, passages, excluded)
-    if len(things) != 1:
-        return None
-    sides = _sides(things[0], part, passages)
-    if not sides:
-        return None
-    telling, unit = sides[0]
-    opening = telling.introduction
-    is_told = tells_act(part, unit, quote_of(unit, passages)) and not leaves_words(part, unit.mask | opening.unit.mask)
-    return _sentence(telling, unit, passages) if is_told and opens_document(opening, passages) else None
+def _names(part: Subquery) -> frozenset[str]:
+    """The terms of the name in a question, also of one that opens it."""
+    named = frozenset(term.term for at, term in enumerate(part.terms) if part.name_mask >> at & 1)
+    opener = part.text.split(maxsplit=1)[0]
+    if named and opener[0].isupper() and opener.lower() not in FUNCTION_WORDS:
+        named |= frozenset(terms_of(opener)).intersection(term.term for term in part.terms)
+    return named
 
 
-def is_of_other_documents(
-    part: Subquery, kind: QuestionKind, passages: Sequence[Passage], quoted: Collection[int]
-) -> bool:
-    """True where it is asked what the name is, documents open with that, and none of the passages at the positions
-    `quoted` is of one of them: those may tell of something else.
-    """
-    if not asks_what_it_is(part):
-        return False
-    opened = {
-        passages[telling.introduction.unit.passage].chunk.document_id
-        for thing in _find_things(part, kind, None, passages, frozenset())
-        for telling in thing
-        if telling.introduction.share == 1 and opens_document(telling.introduction, passages)
-    }
-    return bool(opened) and opened.isdisjoint(passages[place].chunk.document_id for place in quoted)
-
-
-def _find_things(
-    part: Subquery,
-    kind: QuestionKind,
-    held: PartUnits | None,
-    passages: Sequence[Passage],
-    excluded: ExcludedSpans,
-) -> list[list[_Telling]]:
-    """The documents that introduce the name in the question, by what they tell of; nothing where `held`, the units of
-    the only part, are given and fewer than two do.
-    """
-    name = find_name(part)
-    if kind not in _KINDS or name is None or table_of(part.text) is not None:
-        return []
-    places = _places_with_name(name, passages, 1 if held is None else 2)
-    if not places:
-        return []
-    made = (PartUnits(part, 0, passages) if held is None else held).all_units(places=places)
-    units = [unit for unit in made if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded]
-    return _bearers(part, name, units, passages)
-
-
-def _places_with_name(name: AskedName, passages: Sequence[Passage], least: int) -> frozenset[int]:
-    """The positions of the passages of documents that may have the whole name and introduce it, where there are at
-    `least` so many: to make the units of all passages and to take their words apart would be a tenth of an answer. A
-    stemmer changes no more than the last letter of what is left of a word.
+def _places_with_name(names: frozenset[str], passages: Sequence[Passage]) -> frozenset[int]:
+    """The positions of the passages of documents that may have the whole name and introduce it, where there are two of
+    them: to make the units of all passages and to take their words apart would be a tenth of an answer. A stemmer
+    changes no more than the last letter of what is left of a word.
     """
     texts: dict[UUID, str] = {}
     introducing = set[UUID]()
-    begun = [one[:-1] for one in name.terms]
+    begun = [name[:-1] for name in names]
     for passage in passages:
         chunk = passage.chunk
         texts[chunk.document_id] = f"{texts.get(chunk.document_id, chunk.document_title)} {chunk.text}".lower()
-        if chunk.document_id not in introducing and may_introduce(name, chunk):
+        if chunk.document_id not in introducing and _may_introduce(begun, chunk):
             introducing.add(chunk.document_id)
     having = {document for document in introducing if all(one in texts[document] for one in begun)}
-    is_enough = len(having) >= least
-    return frozenset(at for at, one in enumerate(passages) if is_enough and one.chunk.document_id in having)
+    is_several = len(having) > 1
+    return frozenset(at for at, one in enumerate(passages) if is_several and one.chunk.document_id in having)
+
+
+def _may_introduce(begun: Sequence[str], chunk: Chunk) -> bool:
+    """Whether the name stands in the title or opening as `_TITLED` has it, or enough of it before a verb by which
+    `_DEFINES` says what it is.
+    """
+    text = chunk.text
+    opening = "" if chunk.start else f"{chunk.document_title}\n{text[:_LONGEST_SUBJECT]}"
+    for said in _BRACKET.finditer(opening):
+        before = opening[max(0, said.start() - _LONGEST_SUBJECT) : said.start()].lower()
+        if all(one in before for one in begun):
+            return True
+    for said in _DEFINING_VERB.finditer(text):
+        before = text[max(0, said.start() - _LONGEST_SUBJECT) : said.start()].lower()
+        if sum(one in before for one in begun) >= MIN_NAMED * len(begun):
+            return True
+    return False
 
 
 def _bearers(
-    part: Subquery, name: AskedName, units: Sequence[CandidateUnit], passages: Sequence[Passage]
+    part: Subquery, names: frozenset[str], units: Sequence[CandidateUnit], passages: Sequence[Passage]
 ) -> list[list[_Telling]]:
     """The documents that have the whole name and introduce it, with as much of it as any, by what they tell of."""
     found: list[_Telling] = []
     for own in _by_document(units, passages):
         text = " ".join(passages[place].chunk.text for place in dict.fromkeys(unit.passage for unit in own))
         title = passages[own[0].passage].chunk.document_title
-        if not name.terms <= frozenset(terms_of(f"{title} {text}")):
+        if not names <= frozenset(terms_of(f"{title} {text}")):
             continue
-        introduction = find_introduction(own, name, part, passages)
+        introduction = _introduction(own, names, part, passages)
         if introduction is not None:
             found.append(_Telling(introduction, own, frozenset(_WORD.findall(text.lower()))))
     most = max((one.introduction.share for one in found), default=0.0)
@@ -200,18 +229,60 @@ def _by_document(units: Sequence[CandidateUnit], passages: Sequence[Passage]) ->
             yield own
 
 
+def _introduction(
+    units: Sequence[CandidateUnit], names: frozenset[str], part: Subquery, passages: Sequence[Passage]
+) -> _Introduction | None:
+    """The first sentence of a document that says what the name is; the one that it opens with where that or the title
+    has it with what tells its bearers apart in brackets.
+    """
+    asked = frozenset(terms_of(part.text))
+    in_order = sorted(units, key=lambda one: (passages[one.passage].chunk.start, one.start))
+    for unit in in_order:
+        if unit.kind is not UnitKind.PROSE or unit.end - unit.start > LONGEST_INTRODUCTION:
+            continue
+        said = _DEFINES.match(quote_of(unit, passages))
+        if said is None or not _may_be_name(said["subject"], part.text):
+            continue
+        share = len(names.intersection(terms_of(said["subject"]))) / len(names)
+        if share >= MIN_NAMED:
+            kind = _BESIDE.split(said["thing"], maxsplit=1)[0]
+            told = f"{said['subject']} {said['thing']}"
+            return _make_introduction(unit, share, (_LIFE.sub(" ", said["subject"]), kind, told), said[0], asked)
+    first = in_order[0]
+    titled = _TITLED.match(quote_of(first, passages)) or _TITLED.match(passages[first.passage].chunk.document_title)
+    if (
+        passages[first.passage].chunk.start
+        or titled is None
+        or not names <= frozenset(terms_of(titled["name"])) <= asked
+    ):
+        return None
+    return _make_introduction(first, 1.0, (titled[0], titled["kind"], titled[0]), titled[0], asked)
+
+
+def _may_be_name(subject: str, question: str) -> bool:
+    """False for what opens or ends like no name, unless the question has a name that does so ("A Single Man")."""
+    words = [word.strip("\"“'") for word in subject.split()]
+    ends = ((words[0], _OPENERS, words[:2]), (words[-1], FUNCTION_WORDS, words[-2:]))
+    return all(
+        word.lower() not in none_of or (word[:1].isupper() and " ".join(two) in question) for word, none_of, two in ends
+    )
+
+
+def _make_introduction(
+    unit: CandidateUnit, share: float, texts: tuple[str, str, str], values: str, asked: frozenset[str]
+) -> _Introduction:
+    """`texts`: the subject, what it is said to be, and the whole; `values`: what its dates and figures stand in."""
+    subject, kinds, terms = (frozenset(terms_of(text)) - asked for text in texts)
+    found = (one for one in find_values(values) if one.kind in (ValueKind.DATE, ValueKind.FIGURE))
+    return _Introduction(unit, share, subject, kinds, terms, frozenset(one.parts for one in found))
+
+
 def _sides(tellings: Sequence[_Telling], part: Subquery, passages: Sequence[Passage]) -> list[_Side]:
     """What answers best about one thing, and the best sentence of another document that contradicts it."""
     answers = [(telling, unit) for telling in tellings for unit in telling.units if unit.fits]
     # The document is about the thing: a sentence of it need not name it again.
     asked = ~part.name_mask
-    answers.sort(
-        key=lambda one: (
-            not tells_act(part, one[1], quote_of(one[1], passages)),
-            -weight_of(one[1].mask & asked, part.terms),
-            -one[1].score,
-        )
-    )
+    answers.sort(key=lambda one: (-weight_of(one[1].mask & asked, part.terms), -one[1].score))
     for telling, unit in answers[1:]:
         if telling is not answers[0][0] and _contradict(answers[0][1], unit, part, passages):
             return [answers[0], (telling, unit)]

@@ -21,6 +21,7 @@ from agentic_rag.answering.evidence.certainty import (
     score_certainty,
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.evidence.other_language import is_of_other_language
 from agentic_rag.answering.evidence.other_slot import is_of_something_else, without_others
 from agentic_rag.answering.evidence.other_things import is_of_other_things
 from agentic_rag.answering.evidence.padding import cut_to_values, without_farther, without_padding
@@ -58,14 +59,7 @@ from agentic_rag.answering.siblings.unaccounted import unaccounted_words
 from agentic_rag.answering.stages.amendments import find_amendment
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
 from agentic_rag.answering.stages.read_units import PartReading, is_told_by_one, odds_of, read_units
-from agentic_rag.answering.stages.several_things import (
-    no_answer,
-    not_established,
-    of_several_things,
-    several_readings,
-    show_nearest,
-    tell_of_one_thing,
-)
+from agentic_rag.answering.stages.several_things import not_established, of_several_things, several_readings
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -102,17 +96,10 @@ class SynthesizeStage:
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
-        drafted = await self._draft(state, reads)
-        found = drafted.retrieved
-        if len(found.parts) == 1 and not found.figures:
-            drafted = tell_of_one_thing(drafted, _evidence_of_parts(drafted)[0], _kinds_of_parts(drafted)[0])
-        return StageResult(drafted)
-
-    async def _draft(self, state: RunState, reads: LazySnapshot) -> RunState:
         state = await leave_out_outvoted(state, reads)
         known = _quote_opening(state) or _quote_cells(state)
         if known is not None:
-            return known
+            return StageResult(known)
         found, excluded = state.retrieved, state.checked.excluded
         kinds, asked = _kinds_of_parts(state), _evidence_of_parts(state)
         readings = await read_units(self._reader, asked, kinds)
@@ -135,15 +122,15 @@ class SynthesizeStage:
             question = (asked[0][0], kinds[0], readings[0].held)
             several = of_several_things(draft, question, asked[0][1], support, excluded)
             if several is not None:
-                return replace(state, draft=several)
+                return _with_draft(state, several)
         if not support.enough or not is_drafted:
-            return replace(state, draft=show_nearest(state, draft, nearest_sentences(found.passages, drafts)))
+            return _with_draft(state, _show_nearest(state, draft, nearest_sentences(found.passages, drafts)))
         if found.whole is not None and _is_multi_hop(state, kinds[0], readings):
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
                 whole = {0: (found.whole.query, kinds[0], _join_readings(readings))}
-                return replace(state, draft=_weigh_answer(state, draft, whole, is_path=True))
+                return _with_draft(state, _weigh_answer(state, draft, whole, is_path=True))
         kept = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in kept)
         shaped = [
@@ -155,8 +142,8 @@ class SynthesizeStage:
         missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
             why = RunMessage(Message.MISSING_FACT, missing_fact)
-            nearest = show_nearest(state, draft, nearest_sentences(found.passages, drafts))
-            return replace(state, draft=replace(nearest, shortfall=Shortfall(AbstentionReason.NOT_STATED, why)))
+            nearest = _show_nearest(state, draft, nearest_sentences(found.passages, drafts))
+            return _with_draft(state, replace(nearest, shortfall=Shortfall(AbstentionReason.NOT_STATED, why)))
         missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in kept])
         draft = replace(
             draft,
@@ -166,7 +153,7 @@ class SynthesizeStage:
             shortfall=explain_shortfall(state, missing),
         )
         weighed = {one: (asked[one][0], kinds[one], readings[one]) for one in kept}
-        return replace(state, draft=_weigh_answer(state, draft, weighed))
+        return _with_draft(state, _weigh_answer(state, draft, weighed))
 
 
 def _quote_cells(state: RunState) -> RunState | None:
@@ -202,6 +189,21 @@ def _rows_that_disagree(state: RunState) -> list[CandidateUnit]:
     if sides is None or are_dated_issues(*(found.passages[one.passage].chunk.document_title for one in sides)):
         return []
     return sorted(sides, key=lambda one: time_of(one, found.passages))
+
+
+def _show_nearest(state: RunState, draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
+    """The nearest sentences in the place of an answer that nothing supports."""
+    reason, why = AbstentionReason.LOW_SUPPORT, Message.TOO_LITTLE
+    if not nearest:
+        reason, why = AbstentionReason.NO_EVIDENCE, Message.NOTHING_FOUND
+    return replace(draft, sentences=nearest, shortfall=_no_answer(state, reason, why))
+
+
+def _no_answer(state: RunState, reason: AbstentionReason, why: Message) -> Shortfall:
+    """Why there is none; passages in another language than the question say it by themselves."""
+    if is_of_other_language(state.question.text, state.retrieved.passages):
+        reason, why = AbstentionReason.OTHER_LANGUAGE, Message.OTHER_LANGUAGE
+    return Shortfall(reason, RunMessage(why))
 
 
 def _weigh_answer(
@@ -243,7 +245,7 @@ def _weigh_answer(
     is_found = is_path or len(parts) > 1 or is_held(support)
     is_told = is_found and (stated or certainty.enough)
     if is_of_other_things(whole.text, draft.sentences, found.passages) or not is_told:
-        shortfall = no_answer(state, AbstentionReason.NOT_STATED, Message.NOT_STATED)
+        shortfall = _no_answer(state, AbstentionReason.NOT_STATED, Message.NOT_STATED)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     has_all = len(kept) == len(draft.sentences)
     is_stated_alone = stated and (has_all or is_stated(whole, kept, found.passages))
@@ -268,6 +270,10 @@ def _join_readings(readings: Sequence[PartReading]) -> PartReading:
     told = [one.signs for one in readings if one.signs is not None]
     signs = min(told, key=lambda one: one.unmatched, default=None)
     return replace(readings[0], documents=max(one.documents for one in readings), signs=signs)
+
+
+def _with_draft(state: RunState, draft: Draft) -> StageResult:
+    return StageResult(replace(state, draft=draft))
 
 
 def _quote_opening(state: RunState) -> RunState | None:
