@@ -112,9 +112,9 @@ def _is_plain(token: str) -> bool:
 
 
 def _without_clitics(pieces: list[str]) -> list[str]:
-    """ "Smith's" → Smith, "don't" → do."""
+    """ "Smith's" → Smith, "don't" → do; "n't" alone stays whole."""
     if pieces[-1].casefold() == "t" and pieces[0].casefold().endswith("n"):
-        return [pieces[0][:-1]]
+        return [pieces[0][:-1]] if len(pieces[0]) > 1 else []
     return [piece for index, piece in enumerate(pieces) if not index or piece.casefold() not in _CLITICS]
 
 

@@ -4,7 +4,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentic_rag.language.english import FUNCTION_WORDS, stem
@@ -152,6 +152,7 @@ def test_terms_do_not_depend_on_the_unicode_form(text: str, stemmed: bool) -> No
     assert tokenize(composed, stemmed=stemmed) == tokenize(decomposed, stemmed=stemmed)
 
 
+@example("it does n't")
 @given(st.text(max_size=300))
 def test_terms_are_never_empty_and_case_folded(text: str) -> None:
     for term in tokenize(text):
