@@ -26,6 +26,7 @@ from agentic_rag.tenancy.access import groups_of, keys_of, users_of, validate_pr
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Id of the run; `rag run list` shows them.")]
 WorkspaceOption = Annotated[
     str | None,
     typer.Option("--workspace", "-w", help="Name of the workspace; may be left out when there is only one."),

@@ -189,7 +189,7 @@ def split_properties(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[
     cut: list[tuple[int, int]] = []
     functions: frozenset[str] | None = None
     for start, end in spans:
-        lines = _lines_of(text, start, end)
+        lines = line_spans(text, start, end)
         if len(lines) > 1 and functions is None:
             functions = FUNCTION_WORDS | function_words_of(text)
         is_table = functions is not None and len(lines) > 1 and _is_table_of_properties(text, lines, functions)
@@ -197,7 +197,7 @@ def split_properties(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[
     return cut
 
 
-def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def line_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The lines of a span, each without the white space around it."""
     found: list[tuple[int, int]] = []
     while start < end:

@@ -33,6 +33,11 @@ _STATED_WITHIN = 1_024
 """Bytes of a page, as browsers read them for it."""
 
 
+def encoding_by_mark(body: bytes) -> str | None:
+    """The encoding that a byte order mark tells, by which the mark is no part of the text."""
+    return next((encoding for mark, encoding in MARKS if body.startswith(mark)), None)
+
+
 def wide_encoding(body: bytes) -> str | None:
     """UTF-16 of a text without a byte order mark whose first letters are Latin ones: every second byte is zero."""
     head = body[:16]
@@ -46,9 +51,9 @@ def decode_page(body: bytes, charset: str = "") -> str:
     """A page by its byte order mark, else as UTF-8 where that fits, else by what its server states, then by what it
     states itself. Bytes that fit nowhere are replaced.
     """
-    for mark, encoding in MARKS:
-        if body.startswith(mark):
-            return body.decode(encoding, "replace")
+    marked = encoding_by_mark(body)
+    if marked is not None:
+        return body.decode(marked, "replace")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:

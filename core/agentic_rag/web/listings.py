@@ -15,7 +15,7 @@ from types import MappingProxyType
 from urllib.parse import urljoin
 from xml.parsers import expat
 
-from agentic_rag.web.encodings import ENCODINGS, MARKS, WIDE_STARTS
+from agentic_rag.web.encodings import ENCODINGS, WIDE_STARTS, encoding_by_mark
 from agentic_rag.web.fetch_policy import TEXT_TYPES
 
 MAX_LISTED = 50_000
@@ -205,9 +205,9 @@ def _decode(body: bytes, charset: str) -> str:
     """The text by its byte order mark, else what the server states (RFC 7303), else what the file states, else UTF-8:
     the first that fits. The XML parser by itself knows no encoding of several bytes but Unicode's.
     """
-    for mark, encoding in MARKS:
-        if body.startswith(mark):
-            return _fitting(body, (encoding,))
+    marked = encoding_by_mark(body)
+    if marked is not None:
+        return _fitting(body, (marked,))
     declared = _DECLARED.match(body[:200].replace(b"\0", b""))
     stated = "" if declared is None else declared[1].decode("ascii")
     wide = [encoding for start, encoding in WIDE_STARTS if body.startswith(start)]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agentic_rag.web.encodings import wide_encoding
+from agentic_rag.web.encodings import encoding_by_mark, wide_encoding
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -38,7 +37,6 @@ _ENDS = {
     b"<script": re.compile(rb"</script", re.IGNORECASE),
     b"<style": re.compile(rb"</style", re.IGNORECASE),
 }
-_MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"), (codecs.BOM_UTF8, "utf-8-sig"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +83,7 @@ def parse_robots(body: bytes) -> RobotsRules:
 
 def _decode(body: bytes) -> str:
     """By the byte order mark, which is no part of the text, or by the zero bytes of UTF-16 without one; else UTF-8."""
-    encoding = next((name for mark, name in _MARKS if body.startswith(mark)), wide_encoding(body) or "utf-8")
-    return body.decode(encoding, "replace")
+    return body.decode(encoding_by_mark(body) or wide_encoding(body) or "utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,7 @@ def _meta_words(body: bytes) -> Iterator[str]:
 
 def _narrow(body: bytes) -> bytes:
     """A page whose letters take two bytes, with letters of one."""
-    return _decode(body).encode("utf-8", "replace") if body.startswith((b"\xff\xfe", b"\xfe\xff")) else body
+    return body if encoding_by_mark(body) in (None, "utf-8-sig") else _decode(body).encode("utf-8", "replace")
 
 
 def _text(value: bytes) -> str:

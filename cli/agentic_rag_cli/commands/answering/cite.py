@@ -12,9 +12,13 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import require_id
-from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.options import JsonOption, RunArgument, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
+
+MarkerArgument = Annotated[
+    int, typer.Argument(metavar="N", min=1, max=9999, help="Number of the citation in the answer.")
+]
 
 app = typer.Typer(help="What the citations of an answer name.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -27,8 +31,8 @@ def cite() -> None:
 @app.command("show")
 def show(
     context: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run; `rag run list` shows them.")],
-    marker: Annotated[int, typer.Argument(metavar="N", min=1, max=9999, help="Number of the citation in the answer.")],
+    run: RunArgument,
+    marker: MarkerArgument,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write; default: citation-N.png, here.")
     ] = None,
@@ -57,8 +61,8 @@ def show(
 @app.command("source")
 def source(
     context: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run; `rag run list` shows them.")],
-    marker: Annotated[int, typer.Argument(metavar="N", min=1, max=9999, help="Number of the citation in the answer.")],
+    run: RunArgument,
+    marker: MarkerArgument,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write; default: citation-N.source, here.")
     ] = None,

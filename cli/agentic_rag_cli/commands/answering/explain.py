@@ -10,14 +10,14 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
-from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.options import JsonOption, RunArgument, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
 
 
 def explain(
     context: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run; `rag run list` shows them.")],
+    run: RunArgument,
     why_not: Annotated[
         list[str] | None,
         typer.Option(

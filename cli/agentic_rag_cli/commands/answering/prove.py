@@ -15,15 +15,13 @@ from agentic_rag.operations.proof import check_bundle
 from agentic_rag_cli.client import proof_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import require_id
-from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.options import JsonOption, RunArgument, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import citation_place
 from agentic_rag_cli.wiring import on_graphql
 
 _NOT_PROVEN = 1
 """The exit status where a quote does not stand in its source any more."""
-
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Id of the run; `rag run list` shows them.")]
 
 
 def verify(

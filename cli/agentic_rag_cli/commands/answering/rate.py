@@ -13,14 +13,14 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import gate_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import require_id
-from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.options import JsonOption, RunArgument, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
 
 
 def rate(
     context: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run; `rag run list` shows them.")],
+    run: RunArgument,
     good: Annotated[bool, typer.Option("--good/--bad", help="Whether the answer helped.", show_default=False)],
     reason: Annotated[
         FeedbackReason | None, typer.Option("--reason", case_sensitive=False, help="What is wrong, with --bad.")

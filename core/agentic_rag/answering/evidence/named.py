@@ -128,6 +128,12 @@ def _plain(text: str) -> str:
     return f" {words} "
 
 
+def text_with_titles(passages: Sequence[Passage]) -> str:
+    """The passages, each with the titles above it."""
+    chunks = (one.chunk for one in passages)
+    return "\n".join("\n".join((one.document_title, *one.heading_path, one.text)) for one in chunks)
+
+
 def lacks_thing(question: str, kind: AnswerType, passages: Sequence[Passage]) -> bool:
     """True where an English question for a figure asks it of, for, with, on or in a thing that no passage names, nor
     what stands above it: what a microchip costs for a ferret.
@@ -138,6 +144,4 @@ def lacks_thing(question: str, kind: AnswerType, passages: Sequence[Passage]) ->
     terms = weigh_terms((term for thing in things for term in terms_of(thing)), {})
     if not terms:
         return False
-    chunks = (one.chunk for one in passages)
-    named = "\n".join("\n".join((one.document_title, *one.heading_path, one.text)) for one in chunks)
-    return mask_of(lower_text(named), terms) != (1 << len(terms)) - 1
+    return mask_of(lower_text(text_with_titles(passages)), terms) != (1 << len(terms)) - 1

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from agentic_rag.answering.evidence.named import lacks_thing
+from agentic_rag.answering.evidence.named import lacks_thing, text_with_titles
 from agentic_rag.answering.evidence.numbered_names import is_of_other_number, is_of_other_size
 from agentic_rag.answering.evidence.other_holder import tells_of_other_holder
 from agentic_rag.answering.evidence.other_things import (
@@ -236,8 +236,7 @@ def lets_do_it_with_another(part: Subquery, sentences: Sequence[DraftSentence], 
     thing = 0 if asked is None else part.bits_of(terms_of(asked["thing"]))
     if asked is None or not thing:
         return False
-    texts = (" ".join((one.chunk.document_title, *one.chunk.heading_path, one.chunk.text)) for one in passages)
-    named = " ".join(texts)
+    named = text_with_titles(passages)
     said = "\n".join(texts_of(all_quotes(sentences), passages))
     other = rf"\b{asked['verb']}(?:s|es|ing)? (?:an?|the|your|their|our|his|her|any|one)\s+[a-z]"
     return not mask_of(lower_text(named), part.terms) & thing and re.search(other, said, re.IGNORECASE) is not None

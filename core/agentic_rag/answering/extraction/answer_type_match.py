@@ -10,7 +10,7 @@ from agentic_rag.answering.extraction.typed_values import ORDINAL_WORDS
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import CELL_SEPARATOR
-from agentic_rag.language.words.measures import counted_things, lacks_unit, without_measured
+from agentic_rag.language.words.measures import IDENTIFIER_FORM, counted_things, lacks_unit, without_measured
 from agentic_rag.language.words.word_table import Asked, WordTable
 from agentic_rag.language.words.word_tables import table_of
 
@@ -201,8 +201,7 @@ _VALUES_BY_NAME: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
 )
 """What is asked for by a name that tells its form, with that form."""
 _NUMBER_OF_THING = re.compile(rf"{_IS_ASKED}[\w-]+ number\b", re.IGNORECASE)
-_IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w/.-]{0,200}\d\d)(?=[\d.]{0,200}[A-Za-z/-])[A-Za-z\d][\w/.-]*\w")
-"""Letters, hyphens or slashes with two digits in a row and more."""
+_IDENTIFIER = re.compile(rf"(?<![\w-]){IDENTIFIER_FORM}")
 _VALUES = frozenset({Asked.PRICE, Asked.HOW_LONG, Asked.HOW_MUCH, Asked.WHEN, Asked.WHO})
 """What a word table finds asked that a sentence has to hold."""
 _FOUND_BONUS = {Asked.YES_NO: 0.04, Asked.DEFINITION: 0.06, Asked.REASON: 0.12, Asked.WHERE: 0.1}

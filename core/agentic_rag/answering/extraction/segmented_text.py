@@ -27,7 +27,7 @@ from agentic_rag.answering.extraction.text_units import (
 )
 from agentic_rag.documents.front_matter import front_matter_end
 from agentic_rag.language.sentences import sentence_spans
-from agentic_rag.language.tables import CELL_SEPARATOR, row_spans, split_properties
+from agentic_rag.language.tables import CELL_SEPARATOR, line_spans, row_spans, split_properties
 from agentic_rag.language.words.word_tables import table_of
 
 BLANK_LINE = "\n\n"
@@ -256,17 +256,8 @@ def _paragraph_lines(text: str) -> list[list[Span]]:
     found: list[list[Span]] = []
     at = 0
     for end in _paragraph_ends(text):
-        lines: list[Span] = []
-        while at < end:
-            stop = text.find("\n", at, end)
-            stop = end if stop < 0 else stop
-            said = text[at:stop].strip()
-            if said:
-                start = text.index(said[0], at)
-                lines.append((start, start + len(said)))
-            at = stop + 1
+        found.append(line_spans(text, at, end))
         at = end
-        found.append(lines)
     return found
 
 

@@ -82,9 +82,9 @@ _NUMBER_ASKED = re.compile(
 )
 _VALUE = re.compile(r"(?<![\w/.-])(?=[\w/.-]*\d)[\w/.-]*\w|(?:^|\bis |: )[\w-]+(?<!ed)(?=\W*$)")
 """What may be a code or number where a text says that it is one."""
-_CODE = re.compile(
-    r"(?<![\w-])(?:(?=[\w/.-]{0,200}\d\d)(?=[\d.]{0,200}[A-Za-z/-])[A-Za-z\d][\w/.-]*\w|(?!(?:19|20)\d\d\b)\d{4,})"
-)
+IDENTIFIER_FORM = r"(?=[\w/.-]{0,200}\d\d)(?=[\d.]{0,200}[A-Za-z/-])[A-Za-z\d][\w/.-]*\w"
+"""Letters, hyphens or slashes with two digits in a row and more."""
+_CODE = re.compile(rf"(?<![\w-])(?:{IDENTIFIER_FORM}|(?!(?:19|20)\d\d\b)\d{{4,}})")
 _HOW_MANY = re.compile(r"\bhow many (?P<what>[a-z]+)", re.IGNORECASE)
 
 

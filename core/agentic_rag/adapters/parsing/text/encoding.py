@@ -7,15 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.web.encodings import encoding_by_mark
 
-_MARKS = (
-    # UTF-32 first: its little-endian mark begins with that of UTF-16.
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _ZERO_PLACES = {
     "utf-32-le": (False, True, True, True),
     "utf-32-be": (True, True, True, False),
@@ -92,12 +85,12 @@ def decode_text(content: bytes) -> str:
 
     Raises ParseFailed PARSE_ENCODING when the encoding cannot be told.
     """
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            try:
-                return content.decode(encoding)
-            except UnicodeDecodeError as error:
-                raise _unknown(f"it claims to be {encoding.upper()} and is not") from error
+    marked = encoding_by_mark(content)
+    if marked is not None:
+        try:
+            return content.decode(marked)
+        except UnicodeDecodeError as error:
+            raise _unknown(f"it claims to be {marked.upper()} and is not") from error
     wide = _wide_encoding(content)
     if wide is None and _ESCAPES.search(content) is not None:
         wide = "iso2022_jp_ext"
@@ -133,7 +126,7 @@ def decode_stated(content: bytes, charset: str) -> str:
 
     Errors: `ParseFailed` code PARSE_ENCODING.
     """
-    if not charset or content.startswith(tuple(mark for mark, _ in _MARKS)):
+    if not charset or encoding_by_mark(content) is not None:
         return decode_text(content)
     try:
         content.decode("utf-8")
