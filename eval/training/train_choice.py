@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -26,7 +25,7 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from tests.quality.natural import CORPORA, NaturalQuestion, Verdict, count_sentences, judge_natural, natural_questions
+from eval.training.asked_folders import RIGHT, UNREAD, AskedQuestion, natural_folders, single_documents, whole_folders
 from tests.quality.sets import ingested_folder
 
 from agentic_rag.answering.answer import Outcome
@@ -44,16 +43,8 @@ from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.in_process import open_system, operator_of
 from agentic_rag_cli.wiring import Wiring
 
-WORKPLACE = Path(__file__).with_name("workplace")
-WORTH = {Verdict.RIGHT: 4, Verdict.PARTLY: 1, Verdict.BURIED: 1}
 NATURAL_WEIGHT = 2.0
 """Of a natural question: the reader was trained on most documents of work places, and ranks their units too well."""
-LIMITS = {"yes_no": 3, "definition": 3, "why": 3, "compare": 5, "two_parts": 5, "how_to": 6, "list": 6, "summary": 7}
-"""Sentences that a reader bears with, by kind of question; two for a value."""
-MIN_QUOTED = 15
-"""Letters of a quote that may stand for the half of an answer."""
-TOGETHER = 8
-"""Documents of work places in one workspace."""
 TREES = 100
 PARAMETERS: Mapping[str, Any] = {
     "objective": "lambdarank", "lambdarank_truncation_level": 4, "num_leaves": 8, "learning_rate": 0.08,
@@ -62,32 +53,6 @@ PARAMETERS: Mapping[str, Any] = {
 }  # fmt: skip
 FOLDS = 5
 DIGITS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question of a corpus; `worth` judges what an answer says and quotes."""
-
-    corpus: str
-    question: str
-    is_natural: bool
-    natural: NaturalQuestion | None = None
-    answers: tuple[str, ...] = ()
-    value: str = ""
-    limit: int = 2
-
-    def worth(self, said: str, quotes: Sequence[str]) -> int:
-        """From 0 to 4."""
-        if self.natural is not None:
-            outcome = "CONFLICTING" if self.natural.outcome == "CONFLICTING" else "GROUNDED"
-            return WORTH.get(judge_natural(self.natural, outcome, said).verdict, 0)
-        letters = [_letters(one) for one in quotes]
-        found = sum(any(_quotes(one, answer) for one in letters) for answer in map(_letters, self.answers))
-        if len(self.answers) == 1 and _letters(self.value) not in "".join(letters):
-            found = 0
-        if found < len(self.answers):
-            return int(0 < found * 3 >= len(self.answers))
-        return 4 if count_sentences(said) <= self.limit else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +106,7 @@ def main() -> None:
     for name, natural in (("work places", False), ("natural", True)):
         rows = [(one, at) for one, at in zip(choices, left_out, strict=True) if one.is_natural is natural]
         draft, chosen, best = (
-            100 * np.mean([worth == WORTH[Verdict.RIGHT] for worth in held])
+            100 * np.mean([worth == RIGHT for worth in held])
             for held in zip(*((one.worth[0], one.worth[at], one.worth.max()) for one, at in rows), strict=True)
         )
         print(f"  {name} ({len(rows)}): {draft:.1f} {chosen:.1f} {best:.1f}")
@@ -165,42 +130,14 @@ async def _ask_all(settings: Settings, beside: Path) -> list[_Choice]:
                 if len(recorder.seen) == 1 and run.answer.outcome is not Outcome.CONFLICTING:
                     signs, texts = recorder.seen[0]
                     worth = np.array([one.worth(*text) for text in texts])
-                    choices.append(_Choice(one.corpus, one.is_natural, np.array(signs, float), worth))
+                    choices.append(_Choice(one.corpus, one.natural is not None, np.array(signs, float), worth))
     return choices
 
 
-def _corpora(beside: Path) -> Iterator[tuple[Path, list[_Asked]]]:
-    """Folders with their answerable questions: documents of work places, some together, copied into `beside`, each a
-    corpus of its own; and the natural ones.
-    """
-    for part in ("a", "b"):
-        documents = sorted((WORKPLACE / part).glob("*.md"))
-        for first in range(0, len(documents), TOGETHER):
-            folder = beside / f"{part}{first}"
-            folder.mkdir()
-            for one in documents[first : first + TOGETHER]:
-                shutil.copy(one, folder)
-            yield folder, [one for one in _read_workplace(WORKPLACE / part) if (folder / one.corpus).exists()]
-    natural = [one for half in ("dev", "own") for one in natural_questions(half) if one.outcome != "NOT_STATED"]
-    for corpus in sorted({one.corpus for one in natural}):
-        yield CORPORA / corpus, [_Asked(corpus, one.question, True, one) for one in natural if one.corpus == corpus]
-
-
-def _read_workplace(folder: Path) -> Iterator[_Asked]:
-    for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if answers := tuple(row["answers"]):
-            limit = max(LIMITS.get(row["kind"], 2), len(answers) + 2)
-            yield _Asked(row["document"], row["question"], False, None, answers, row["value"], limit)
-
-
-def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
-
-
-def _quotes(quote: str, answer: str) -> bool:
-    """True where a quote holds an answer, or is the half of it at least."""
-    return answer in quote or (len(quote) > MIN_QUOTED and 2 * len(quote) >= len(answer) and quote in answer)
+def _corpora(beside: Path) -> Iterator[tuple[Path, list[AskedQuestion]]]:
+    """Folders with their answerable questions."""
+    for folder, asked in (*single_documents(beside), *whole_folders(UNREAD, beside), *natural_folders()):
+        yield folder, [one for one in asked if one.is_answerable]
 
 
 def _fit(choices: Sequence[_Choice]) -> lightgbm.Booster:

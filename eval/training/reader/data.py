@@ -23,7 +23,7 @@ from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Candidate, Passage
 
 HELD_BACK = 5
-"""Every so many documents of work places one is held back."""
+"""Every so many documents of work places one is held back; of folders of them, every so many folders."""
 _HEADING = re.compile(r"^(#{1,6}) (.*)$", re.MULTILINE)
 _NOBODY = UUID(int=0)
 
@@ -73,6 +73,11 @@ def read_pairs(path: Path) -> Pairs:
 def read_workplace(folder: Path) -> list[AskedText]:
     """A text for each document of a folder; questions whose answer is no unit are left out."""
     return [_asked_text(text, rows) for text, rows in read_questions(folder)]
+
+
+def folders_of(directory: Path) -> list[Path]:
+    """The folders of documents below a directory, in the order of their names."""
+    return sorted(one.parent for one in directory.glob("*/questions.jsonl"))
 
 
 def read_questions(folder: Path) -> list[tuple[str, list[Mapping[str, Any]]]]:

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 HEADS, HIDDEN, EPSILON = 12, 384, 1e-12
-RUN = 512
-"""Texts of similar length that run together."""
+RUN, RUN_ON_CPU = 512, 16
+"""Texts of similar length that run together: without an accelerator padding costs more than small runs do."""
 DROPOUT = 0.1
 
 Ids = Sequence[int]
@@ -115,8 +115,9 @@ class ReaderModel(nn.Module):
         lengths = np.array([len(one) for one in ids])
         order = np.argsort(lengths, kind="stable")
         longest, parts = int(lengths.max()), []
-        for start in range(0, len(order), RUN):
-            some = order[start : start + RUN]
+        many = RUN_ON_CPU if self.words.device.type == "cpu" else RUN
+        for start in range(0, len(order), many):
+            some = order[start : start + many]
             found = self._run([ids[place] for place in some], stack)
             parts.append(found[:, 0] if only_first else functional.pad(found, (0, 0, 0, longest - found.shape[1])))
         back = np.empty(len(order), np.int64)

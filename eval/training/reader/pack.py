@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from eval.training.reader.data import HELD_BACK, AskedText, Pairs, read_pairs, read_workplace
+from eval.training.reader.data import HELD_BACK, AskedText, Pairs, folders_of, read_pairs, read_workplace
 from eval.training.reader.weights import WORDS, quantise_words, read_weights
 from tokenizers import Tokenizer
 
@@ -69,7 +69,8 @@ def main() -> None:
     tokenizer.enable_truncation(POSITIONS)
     texts = _Texts(tokenizer)
     pairs = read_pairs(options.pairs)
-    documents = read_workplace(WORKPLACE / "a") + read_workplace(WORKPLACE / "b")
+    single = read_workplace(WORKPLACE / "a") + read_workplace(WORKPLACE / "b")
+    folders = [read_workplace(one) for one in folders_of(WORKPLACE / "c")]
     found: dict[str, Any] = {
         "pairs": {
             "sentences": texts.all(pairs.sentences),
@@ -77,7 +78,11 @@ def main() -> None:
             "answers": pairs.answers,
             "altered": [texts.all(one) for one in alter_pairs(pairs)],
         },
-        "documents": [{**_packed(one, texts), "held": place % HELD_BACK == 2} for place, one in enumerate(documents)],
+        "documents": [{**_packed(one, texts), "held": place % HELD_BACK == 2} for place, one in enumerate(single)],
+        "folders": [
+            {"documents": [_packed(one, texts) for one in folder], "held": place % HELD_BACK == 2}
+            for place, folder in enumerate(folders)
+        ],
         "texts": texts.ids,
     }
     options.out.mkdir(parents=True, exist_ok=True)

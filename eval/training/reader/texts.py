@@ -6,7 +6,7 @@ import gzip
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +60,18 @@ def joint_ids(
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """All texts; the pairs; the documents that are trained on and those held back."""
+    """All texts; the pairs; the documents that are trained on and those held back, alone or by folder."""
 
     ids: list[list[int]]
     sentences: list[int]
     questions: list[int]
     answers: list[int]
     altered: list[list[int]]
-    documents: list[AskedIds]
+    documents: list[list[AskedIds]]
+    """Those of a folder beside one another; the ones of no folder are one."""
     held: list[AskedIds]
+    held_folders: list[AskedIds]
+    """The documents of each as one text."""
     trained: list[tuple[int, int]]
     """Stretches of sentences that are trained on."""
     asked: dict[int, list[int]]
@@ -86,10 +89,12 @@ class Pack:
         asked: dict[int, list[int]] = {}
         for question, answer in enumerate(answers):
             asked.setdefault(answer, []).append(question)
-        documents = [(one["held"], _asked(one)) for one in found["documents"]]
+        single = [(one["held"], _asked(one)) for one in found["documents"]]
+        folders = [(one["held"], [_asked(text) for text in one["documents"]]) for one in found["folders"]]
         return Pack(
             found["texts"], pairs["sentences"], pairs["questions"], answers, pairs["altered"],
-            [one for held, one in documents if not held], [one for held, one in documents if held], trained, asked,
+            [[one for held, one in single if not held], *(texts for held, texts in folders if not held)],
+            [one for held, one in single if held], [join(texts) for held, texts in folders if held], trained, asked,
         )  # fmt: skip
 
     def window(self, first: int, many: int, known: Sequence[int] | None = None) -> AskedIds:
@@ -102,28 +107,6 @@ class Pack:
             tuple(tuple(self.altered[one]) for one in asked),
         )  # fmt: skip
 
-    def join(self, texts: Sequence[AskedIds], chance: random.Random, most: int) -> AskedIds:
-        """Texts as one: the units of each are rivals for the questions of all."""
-        units = [one for text in texts for one in text.units]
-        beside = [one for text in texts for one in text.beside]
-        headings: list[int] = []
-        before: list[int] = []
-        asked: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
-        behind, further = 0, len(units)
-        for text in texts:
-            own = len(text.units)
-            places = [*range(behind, behind + own), *range(further, further + len(text.beside)), -1]
-            headings += [places[one] for one in text.headings]
-            before += [places[one] for one in text.before]
-            asked += [
-                (question, tuple(places[one] for one in answers), altered)
-                for question, answers, altered in zip(text.questions, text.answers, text.altered, strict=True)
-            ]
-            behind, further = behind + own, further + len(text.beside)
-        asked = chance.sample(asked, most) if len(asked) > most else asked
-        questions, answers, altered = (tuple(one) for one in zip(*asked, strict=True))
-        return AskedIds(tuple(units), tuple(beside), tuple(headings), tuple(before), questions, answers, altered)
-
     def judges(self, rivals: int) -> dict[str, list[AskedIds]]:
         """What chooses among trainings and what judges, each question of the pairs among so many sentences."""
         last = len(self.questions) - JUDGE_PAIRS
@@ -131,6 +114,7 @@ class Pack:
             "chosen by": self._among(range(TRAIN_PAIRS, CHOICE_PAIRS), rivals),
             "pairs": self._among(range(last, len(self.questions)), rivals),
             "work places": self.held,
+            "folders": self.held_folders,
         }
 
     def _among(self, lines: range, rivals: int) -> list[AskedIds]:
@@ -142,6 +126,41 @@ class Pack:
             if known:
                 texts.append(self.window(first, rivals, known))
         return texts
+
+
+def join(texts: Sequence[AskedIds]) -> AskedIds:
+    """Texts as one: the units of each are rivals for the questions of all."""
+    units = [one for text in texts for one in text.units]
+    beside = [one for text in texts for one in text.beside]
+    headings: list[int] = []
+    before: list[int] = []
+    asked: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
+    behind, further = 0, len(units)
+    for text in texts:
+        own = len(text.units)
+        places = [*range(behind, behind + own), *range(further, further + len(text.beside)), -1]
+        headings += [places[one] for one in text.headings]
+        before += [places[one] for one in text.before]
+        asked += [
+            (question, tuple(places[one] for one in answers), altered)
+            for question, answers, altered in zip(text.questions, text.answers, text.altered, strict=True)
+        ]
+        behind, further = behind + own, further + len(text.beside)
+    questions, answers, altered = (tuple(one) for one in zip(*asked, strict=True))
+    return AskedIds(tuple(units), tuple(beside), tuple(headings), tuple(before), questions, answers, altered)
+
+
+def some_of(text: AskedIds, chance: random.Random, most: int) -> AskedIds:
+    """The text with so many of its questions at most."""
+    if len(text.questions) <= most:
+        return text
+    kept = chance.sample(range(len(text.questions)), most)
+    return replace(
+        text,
+        questions=tuple(text.questions[one] for one in kept),
+        answers=tuple(text.answers[one] for one in kept),
+        altered=tuple(text.altered[one] for one in kept),
+    )
 
 
 def _asked(one: dict[str, Any]) -> AskedIds:

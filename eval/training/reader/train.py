@@ -22,16 +22,14 @@ from typing import Any
 import numpy as np
 import torch
 from eval.training.reader.model import ReaderModel
-from eval.training.reader.texts import CLOSES, OPENS, AskedIds, JointShape, Pack, joint_ids
+from eval.training.reader.texts import CLOSES, OPENS, AskedIds, JointShape, Pack, join, joint_ids, some_of
 from torch import Tensor, nn
 from torch.nn import functional
 
 LAYERS, UNIT_LAYERS = 6, 1
-WINDOW, WINDOWS, MOST_ASKED = 48, 2, 128
-"""Sentences of an article beside one another, windows in a step, and questions of a step."""
+WINDOW, WINDOWS = 48, 2
+"""Sentences of an article beside one another, and windows in a step."""
 RIVALS = 45
-JUDGED = 12
-"""Units that are judged beside a question in training: one that answers, half of the rest by their likeness."""
 FIRST = 8
 """Units, by likeness, that are judged where the reader is put to the test."""
 RIGHT_WEIGHT = 4.0
@@ -115,7 +113,7 @@ class Trainer:
         """Units to judge beside each question: one that answers first where there is one, half of the others by their
         likeness.
         """
-        most = min(JUDGED, scores.shape[1] - 4)
+        most = min(self.options.judged, scores.shape[1] - 4)
         found: list[list[int]] = []
         for row, answers in enumerate(text.answers):
             order = [int(one) for one in np.argsort(-scores[row]) if one not in answers]
@@ -172,38 +170,35 @@ def judge(trainer: Trainer) -> dict[str, Any]:
 
 
 def _precision(trainer: Trainer, texts: Sequence[AskedIds]) -> dict[str, Any]:
-    """In percent, first and first two: by likeness, by judgement of all, of the first by likeness; and how well the
-    best odds tell questions with their answer from those without (AUROC).
+    """In percent, first and first two: by likeness, and by judgement of the first by likeness; and how well the best
+    odds tell questions with their answer from those without (AUROC).
     """
-    hits, count = np.zeros((3, 2)), 0
+    hits, count = np.zeros((2, 2)), 0
     best: dict[str, list[float]] = {"answered": [], "without it": [], "unanswered": []}
     with torch.no_grad():
         for text in texts:
-            with torch.autocast(trainer.model.words.device.type, torch.bfloat16):
+            with _half(trainer.model):
                 scores = trainer.scores(text).float().cpu().numpy()
+                firsts = np.argsort(-scores, axis=1)[:, :FIRST]
                 joint = [
-                    joint_ids(trainer.pack.ids, text, row, unit, SHAPE, bare=False)
-                    for row in range(len(text.questions))
-                    for unit in range(len(text.units))
+                    joint_ids(trainer.pack.ids, text, row, int(unit), SHAPE, bare=False)
+                    for row, first in enumerate(firsts)
+                    for unit in first
                 ]
-                odds = trainer.model.judge(joint).float().cpu().numpy().reshape(scores.shape)
-            for row, answers in enumerate(text.answers):
-                first = np.argsort(-scores[row])[:FIRST]
+                judged = trainer.model.judge(joint).float().cpu().numpy().reshape(firsts.shape)
+            for first, odds, answers in zip(firsts, judged, text.answers, strict=True):
                 if not answers:
-                    best["unanswered"].append(float(odds[row, first].max()))
+                    best["unanswered"].append(float(odds.max()))
                     continue
-                rest = [one for one in first if one not in answers]
-                best["answered"].append(float(odds[row, first].max()))
-                best["without it"].append(float(odds[row, rest].max()))
-                cascade = np.full(scores.shape[1], -1e9)
-                cascade[first] = odds[row, first]
-                for place, ranked in enumerate((scores[row], odds[row], cascade)):
-                    order = np.argsort(-ranked)
+                rest = [value for unit, value in zip(first.tolist(), odds, strict=True) if unit not in answers]
+                best["answered"].append(float(odds.max()))
+                best["without it"].append(float(max(rest, default=odds.min())))
+                for place, order in enumerate((first, first[np.argsort(-odds)])):
                     hits[place] += [not set(answers).isdisjoint(order[:most].tolist()) for most in (1, 2)]
                 count += 1
     return {
         "questions": count,
-        "likeness, judged, both": (100 * hits / max(1, count)).round(1).tolist(),
+        "likeness, both": (100 * hits / max(1, count)).round(1).tolist(),
         "auroc": {name: _auroc(best["answered"], best[name]) for name in ("without it", "unanswered")},
     }
 
@@ -230,7 +225,7 @@ def _train(trainer: Trainer, texts: Iterator[AskedIds], mean: dict[str, Tensor],
             break
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["lr"] = rate * min((step + 1) / options.warm, max(0.02, 1 - gone))
-        with torch.autocast(model.words.device.type, torch.bfloat16):
+        with _half(model):
             loss = trainer.loss(next(texts))
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -245,18 +240,21 @@ def _train(trainer: Trainer, texts: Iterator[AskedIds], mean: dict[str, Tensor],
             print(f"{options.name}: {step + 1} steps, {time.monotonic() - began:.0f} s, {told}", flush=True)
 
 
+def _half(model: ReaderModel) -> torch.autocast:
+    """In half precision on an accelerator; processors are slower with it."""
+    device = model.words.device.type
+    return torch.autocast(device, torch.bfloat16, enabled=device != "cpu")
+
+
 def _texts(pack: Pack, options: argparse.Namespace) -> Iterator[AskedIds]:
-    """Endless: windows of articles, and documents at their share."""
+    """Endless: windows of articles, and documents at their share, one or two of a folder at a time."""
     chance = random.Random(options.seed)
-    waiting: list[AskedIds] = []
+    waiting: list[list[AskedIds]] = []
     starts: list[int] = []
     while True:
         if chance.random() < options.documents:
-            some: list[AskedIds] = []
-            for _ in range(chance.choice((1, 2))):
-                waiting = waiting or chance.sample(pack.documents, len(pack.documents))
-                some.append(waiting.pop())
-            yield pack.join(some, chance, MOST_ASKED)
+            waiting = waiting or _beside_each_other(pack.documents, chance)
+            yield some_of(join(waiting.pop()), chance, options.asked)
             continue
         if len(starts) < WINDOWS:
             starts = [
@@ -265,7 +263,21 @@ def _texts(pack: Pack, options: argparse.Namespace) -> Iterator[AskedIds]:
                 for start in range(first + chance.randrange(WINDOW), last - WINDOW, WINDOW)
             ]
             chance.shuffle(starts)
-        yield pack.join([pack.window(starts.pop(), WINDOW) for _ in range(WINDOWS)], chance, MOST_ASKED)
+        windows = [pack.window(starts.pop(), WINDOW) for _ in range(WINDOWS)]
+        yield some_of(join(windows), chance, options.asked)
+
+
+def _beside_each_other(folders: Sequence[Sequence[AskedIds]], chance: random.Random) -> list[list[AskedIds]]:
+    """All documents, one or two of a folder together, in any order."""
+    found: list[list[AskedIds]] = []
+    for folder in folders:
+        left = chance.sample(folder, len(folder))
+        while left:
+            many = chance.choice((1, 2))
+            found.append(left[:many])
+            left = left[many:]
+    chance.shuffle(found)
+    return found
 
 
 def _save(model: ReaderModel, out: Path, name: str) -> None:
@@ -280,12 +292,15 @@ def _save(model: ReaderModel, out: Path, name: str) -> None:
 
 
 def _load(model: ReaderModel, stem: Path) -> None:
+    """All parameters; of the shipped reader `sharpness` is not known."""
     state = {
         key: torch.from_numpy(value).float()
         for file in sorted(stem.parent.glob(f"{stem.name}-?.npz"))
         for key, value in np.load(file).items()
     }
-    model.load_state_dict(state, strict=False)
+    found = model.load_state_dict(state, strict=False)
+    if {*found.missing_keys} - {"sharpness"} or found.unexpected_keys:
+        raise SystemExit(f"{stem}: not the weights of a reader; {len(found.missing_keys)} are missing.")
 
 
 def _options() -> argparse.Namespace:
@@ -295,6 +310,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--name", default="reader")
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--seconds", type=float, default=1e9, help="stop then; the rate falls accordingly")
+    parser.add_argument("--asked", type=int, default=128, help="questions of a step at most")
+    parser.add_argument("--judged", type=int, default=12, help="units that are judged beside a question, one answers")
     parser.add_argument("--documents", type=float, default=0.4, help="share of steps on documents of work places")
     parser.add_argument("--rate", type=float, default=6e-5, help="highest learning rate of the layers")
     parser.add_argument("--from", dest="begin", type=Path, help="what to go on from: DIRECTORY/NAME")
