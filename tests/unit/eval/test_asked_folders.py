@@ -28,11 +28,11 @@ def asked(*answers: str, value: str = "", limit: int = 2) -> AskedQuestion:
 
 
 def test_an_answer_is_right_where_all_is_quoted_within_what_a_reader_bears_with() -> None:
-    one = asked("The store opens at 9.", value="9")
+    one = asked("The store opens at nine.", value="nine")
     two = asked("1. Lift the lid.", "2. Press the key.", limit=4)
 
-    assert one.worth("The store opens at 9.", ["The store opens at 9."]) == RIGHT
-    assert one.worth("The store opens at 9. It is new. Dogs wait outside.", ["The store opens at 9."]) == 1
+    assert one.worth("The store opens at nine.", ["The store opens at nine."]) == RIGHT
+    assert one.worth("The store opens at nine. It is new. Dogs wait outside.", ["The store opens at nine."]) == 1
     assert one.worth("The store closes.", ["The store closes."]) == 0
     assert two.worth("Lift the lid.", ["1. Lift the lid."]) == 1
     assert two.worth("Lift the lid. Press the key.", ["1. Lift the lid.", "2. Press the key."]) == RIGHT
@@ -46,7 +46,7 @@ def test_what_lacks_the_value_is_no_answer() -> None:
 
 def test_nothing_is_right_where_nothing_is_stated() -> None:
     assert not asked().is_answerable
-    assert asked().worth("The store opens at 9.", ["The store opens at 9."]) == 0
+    assert asked().worth("The store opens at nine.", ["The store opens at nine."]) == 0
 
 
 def test_a_folder_is_copied_without_its_questions(tmp_path: Path) -> None:
