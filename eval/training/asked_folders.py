@@ -14,8 +14,10 @@ from eval.training.reader.data import folders_of
 from tests.quality.natural import CORPORA, NaturalQuestion, Verdict, count_sentences, judge_natural, natural_questions
 
 WORKPLACE = Path(__file__).with_name("workplace")
-READ, UNREAD, JUDGES = ("a", "b"), "d", "e"
-"""Documents that the reader was trained on in part; folders that it never saw; and those that judge what is fitted."""
+SINGLE, UNREAD, JUDGES, FOREIGN = ("a", "b"), "d", "e", "f"
+"""Documents of no folder, most of which the reader was trained on; folders that it never saw; those that judge what is
+fitted on these; and those in other languages than English, which it does not read. It was trained on those of `c`.
+"""
 RIGHT = 4
 WORTH = {Verdict.RIGHT: RIGHT, Verdict.PARTLY: 1, Verdict.BURIED: 1}
 LIMITS = {"yes_no": 3, "definition": 3, "why": 3, "compare": 5, "two_parts": 5, "how_to": 6, "list": 6, "summary": 7}
@@ -64,7 +66,7 @@ class AskedQuestion:
 
 def single_documents(beside: Path) -> Iterator[tuple[Path, list[AskedQuestion]]]:
     """Documents of work places, some together, copied into `beside`, each a corpus of its own."""
-    for part in READ:
+    for part in SINGLE:
         documents = sorted((WORKPLACE / part).glob("*.md"))
         for first in range(0, len(documents), TOGETHER):
             folder = _copied(documents[first : first + TOGETHER], beside / f"{part}{first}")

@@ -23,7 +23,7 @@ from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Candidate, Passage
 
 HELD_BACK = 5
-"""Every so many documents of work places one is held back; of folders of them, every so many folders."""
+"""Of documents of work places that stand in no folder, every so many one is held back."""
 _HEADING = re.compile(r"^(#{1,6}) (.*)$", re.MULTILINE)
 _NOBODY = UUID(int=0)
 

@@ -25,6 +25,8 @@ from tokenizers import Tokenizer
 from agentic_rag.models.embedding.local_models import MODEL_FILE, TOKENIZER_FILE
 
 WORKPLACE = Path(__file__).parents[1] / "workplace"
+READ, UNREAD = "c", "d"
+"""Folders that are trained on, and those that tell what the training is worth."""
 PACK_FILE, WEIGHTS_FILE = "texts.json.gz", "base.npz"
 POSITIONS = 192
 """Places that the longest input of the judgement has."""
@@ -70,7 +72,7 @@ def main() -> None:
     texts = _Texts(tokenizer)
     pairs = read_pairs(options.pairs)
     single = read_workplace(WORKPLACE / "a") + read_workplace(WORKPLACE / "b")
-    folders = [read_workplace(one) for one in folders_of(WORKPLACE / "c")]
+    folders = [(part, read_workplace(one)) for part in (READ, UNREAD) for one in folders_of(WORKPLACE / part)]
     found: dict[str, Any] = {
         "pairs": {
             "sentences": texts.all(pairs.sentences),
@@ -80,8 +82,7 @@ def main() -> None:
         },
         "documents": [{**_packed(one, texts), "held": place % HELD_BACK == 2} for place, one in enumerate(single)],
         "folders": [
-            {"documents": [_packed(one, texts) for one in folder], "held": place % HELD_BACK == 2}
-            for place, folder in enumerate(folders)
+            {"documents": [_packed(one, texts) for one in folder], "held": part == UNREAD} for part, folder in folders
         ],
         "texts": texts.ids,
     }

@@ -9,7 +9,7 @@ import pytest
 from eval.training.asked_folders import RIGHT, WORKPLACE, AskedQuestion, whole_folders
 from eval.training.reader.data import folders_of
 
-FOLDERS = [WORKPLACE / "a", WORKPLACE / "b", *(one for part in "cde" for one in folders_of(WORKPLACE / part))]
+FOLDERS = [WORKPLACE / "a", WORKPLACE / "b", *(one for part in "cdef" for one in folders_of(WORKPLACE / part))]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: one.name)

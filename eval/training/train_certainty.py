@@ -1,0 +1,99 @@
+"""Fits the weights of an answer's certainty (answering/evidence/certainty.py) on folders of work places that the reader
+never saw and on the natural questions that rules are made on. The weights in force are those in the code.
+
+    RAG_EMBEDDER=onnx AGENTIC_RAG_HOME=/tmp/training python -m eval.training.train_certainty --keep ASKED.jsonl
+
+Each folder is a set; its questions include ones that nothing in it answers. Right is an answer that quotes all that
+answers; wrong is one with none of it, and any answer where nothing is stated. With --keep what was asked is kept, and
+a later run only fits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from eval.training.asked_folders import RIGHT, UNREAD, AskedQuestion, natural_folders, whole_folders
+from eval.training.fit_certainty import has_both_sorts, train_certainty
+from eval.training.fit_support import SupportSet
+from tests.quality.sets import ingested_folder
+
+from agentic_rag.answering.answer import Answer
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+from agentic_rag.settings import Settings, load_settings
+from agentic_rag_cli.in_process import open_system, operator_of
+from agentic_rag_cli.wiring import Wiring
+from agentic_rag_eval.support_calibration import AskedSupport
+
+Row = Mapping[str, Any]
+
+
+def main() -> None:
+    """Ask, fit and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=Path, required=True, help="JSONL file of the answers")
+    parser.add_argument("--part", default=UNREAD, help="the part of the folders of work places")
+    options = parser.parse_args()
+    if not options.keep.exists():
+        with Wiring().servers(load_settings()) as settings, tempfile.TemporaryDirectory() as beside:
+            asyncio.run(_ask_all(settings, Path(beside), options))
+    sets = list(_sets(options.keep))
+    found = train_certainty(sets)
+    print({**found.weights, "offset": found.offset})
+    print("left out: AUROC of right against wrong answers; at the line: wrong, of right, of what is not stated")
+    for name, one in found.left_out.items():
+        if one is not None:
+            shares = ", ".join(f"{100 * share:.0f}" for share in (one.lacking, one.right, one.removed))
+            print(f"  {name:16} {100 * one.auroc:.0f}; {shares}")
+
+
+async def _ask_all(settings: Settings, beside: Path, options: argparse.Namespace) -> None:
+    part = options.keep.with_suffix(".part")
+    async with open_system(settings) as system:
+        answer = system.container.build_answer(unrecorded=True)
+        with part.open("w", encoding="utf-8") as file:
+            for folder, asked in (*whole_folders(options.part, beside), *natural_folders()):
+                workspace = await ingested_folder(system, settings, f"certainty-{folder.name}", folder)
+                for one in asked:
+                    given = Question(workspace, one.question, options=AnswerOptions(cache=CacheMode.BYPASS))
+                    run = await answer.ask(operator_of(workspace.org_id), given)
+                    file.write(json.dumps(_row(one, run.answer), ensure_ascii=False) + "\n")
+    part.replace(options.keep)
+
+
+def _row(one: AskedQuestion, answer: Answer) -> Row:
+    certainty = answer.debug.certainty
+    return {
+        "corpus": one.corpus,
+        "question": one.question,
+        "answerable": one.is_answerable,
+        "outcome": answer.outcome.value,
+        "worth": one.worth(answer.text, [citation.snippet for citation in answer.citations]),
+        "certainty": [] if certainty is None else [sign.value for sign in certainty.contributions],
+    }
+
+
+def _sets(kept: Path) -> Iterator[SupportSet]:
+    """A set for each corpus with both sorts; what is partly right is of neither."""
+    rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    for corpus, group in groupby(rows, key=lambda row: str(row["corpus"])):
+        told = [row for row in group if row["certainty"] and row["worth"] in (0, RIGHT)]
+        found = SupportSet(corpus, tuple(_asked(row) for row in told))
+        if has_both_sorts(found):
+            yield found
+
+
+def _asked(row: Row) -> AskedSupport:
+    return AskedSupport(
+        0.0, row["answerable"], certainty=tuple(row["certainty"]), right=row["answerable"] and row["worth"] == RIGHT
+    )
+
+
+if __name__ == "__main__":
+    main()
