@@ -21,8 +21,9 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+from eval.training.asked_folders import SINGLE, UNREAD, WORKPLACE
 from eval.training.options import print_found, training_parser
-from eval.training.reader.data import HELD_BACK, read_questions, sections_of
+from eval.training.reader.data import HELD_BACK, folders_of, read_questions, sections_of
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.unit_reader import READER, OnnxUnitReader
@@ -52,7 +53,6 @@ NEIGHBOURS = 2
 SAME = 0.5
 """Share of the shorter of two spans that both have when they are the same sentence."""
 STEPS, RATE = 400, 0.1
-WORKPLACE = Path(__file__).with_name("workplace")
 _NOBODY = UUID(int=0)
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ def main() -> None:
     sets = {name: _given(*map(Path, files.split(","))) for name, files in (one.split("=", 1) for one in options.set)}
     if options.pairs is not None:
         sets["pairs"] = _pairs(options.pairs)
-    sets["work places"] = _workplace()
+    sets |= {"work places": _workplace(), "folders": _folders()}
     reader = OnnxUnitReader(options.reader)
     read = {name: asyncio.run(_read_all(reader, given[-options.questions :])) for name, given in sets.items()}
     in_force = (READING_WEIGHT, JUDGEMENT_WEIGHT)
@@ -241,10 +241,27 @@ def _pair(
 
 def _workplace() -> list[GivenQuestion]:
     """The questions on the documents held back that have an answer there, over all sections of theirs."""
+    documents = [one for part in SINGLE for one in read_questions(WORKPLACE / part)]
+    return [
+        given for text, rows in documents[2::HELD_BACK] for given in _over(tuple(sections_of(text)), [(text, rows)])
+    ]
+
+
+def _folders() -> list[GivenQuestion]:
+    """The same of folders that the reader never saw, over the sections of all their documents."""
     found: list[GivenQuestion] = []
-    documents = [one for part in ("a", "b") for one in read_questions(WORKPLACE / part)]
-    for text, rows in documents[2::HELD_BACK]:
-        passages = tuple(sections_of(text))
+    for folder in folders_of(WORKPLACE / UNREAD):
+        documents = read_questions(folder)
+        sections = [passage for text, _ in documents for passage in sections_of(text)]
+        found += _over(tuple(sections), documents)
+    return found
+
+
+def _over(
+    passages: tuple[Passage, ...], documents: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
+) -> Iterator[GivenQuestion]:
+    """Each question of the documents whose answer stands in one of the passages."""
+    for _, rows in documents:
         for row in rows:
             places = [
                 (place, at, at + len(answer))
@@ -253,8 +270,7 @@ def _workplace() -> list[GivenQuestion]:
                 if (at := passage.chunk.text.find(answer)) >= 0
             ]
             if places:
-                found.append(GivenQuestion(str(row["question"]), passages, tuple(places)))
-    return found
+                yield GivenQuestion(str(row["question"]), passages, tuple(places))
 
 
 def _passages(texts: Sequence[str]) -> tuple[Passage, ...]:

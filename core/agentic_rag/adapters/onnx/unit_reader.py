@@ -1,6 +1,6 @@
 """`answering.ports.UnitReader` over the trained model that this package holds (reader/): token by token (MaxSim).
 
-Source: Khattab and Zaharia, 'ColBERT' (2020). eval/training/train_reader.py trains and writes the model.
+Source: Khattab and Zaharia, 'ColBERT' (2020). eval/training/reader trains and writes the model.
 """
 
 # onnxruntime and tokenizers ship no types.
