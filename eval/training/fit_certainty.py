@@ -18,6 +18,7 @@ from agentic_rag.kernel.errors import InvalidInput
 
 RIDGE = 0.01
 STEPS = 30
+NAMES = tuple(field.name for field in fields(CertaintySigns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,17 @@ def has_both_sorts(given: SupportSet) -> bool:
     return {one.right for one in given.asked if one.certainty} == {True, False}
 
 
-def train_certainty(sets: Sequence[SupportSet]) -> TrainedCertainty:
-    """Fit the weights. Errors: `InvalidInput` for a set without right or wrong answers."""
-    weights = _fit(sets)
+def train_certainty(sets: Sequence[SupportSet], signs: Sequence[str] = NAMES) -> TrainedCertainty:
+    """Fit the weights of these signs; the others count nothing. Errors: `InvalidInput` for a set without right or wrong
+    answers.
+    """
+    weights = _fit(sets, signs)
     left_out = {
-        one.name: _judge(one, _fit([other for other in sets if other is not one])) if len(sets) > 1 else None
+        one.name: _judge(one, _fit([other for other in sets if other is not one], signs)) if len(sets) > 1 else None
         for one in sets
     }
-    names = [field.name for field in fields(CertaintySigns)]
     return TrainedCertainty(
-        dict(zip(names, weights[:-1].round(1).tolist(), strict=True)), round(-float(weights[-1]), 1), left_out
+        dict(zip(NAMES, weights[:-1].round(2).tolist(), strict=True)), round(-float(weights[-1]), 2), left_out
     )
 
 
@@ -70,15 +72,16 @@ def _rows(given: SupportSet) -> tuple[Floats, Floats]:
     return np.array([(*one.certainty, 1.0) for one in weighed]), right
 
 
-def _fit(sets: Sequence[SupportSet]) -> Floats:
+def _fit(sets: Sequence[SupportSet], signs: Sequence[str]) -> Floats:
     """Newton's method on the mean logistic loss."""
-    signs, right, share = [], [], []
+    counts = np.array([*(name in signs for name in NAMES), True])
+    every, right, share = [], [], []
     for one in sets:
         rows, known = _rows(one)
-        signs.append(rows)
+        every.append(rows[:, counts])
         right.append(known)
         share.append(np.where(known == 1, 0.5 / known.sum(), 0.5 / (1 - known).sum()) / len(sets))
-    rows, known, weight = np.concatenate(signs), np.concatenate(right), np.concatenate(share)
+    rows, known, weight = np.concatenate(every), np.concatenate(right), np.concatenate(share)
     ridge = RIDGE * np.append(rows[:, :-1].var(axis=0), 0.0)
     found = np.zeros(rows.shape[1])
     for _ in range(STEPS):
@@ -86,7 +89,9 @@ def _fit(sets: Sequence[SupportSet]) -> Floats:
         slope = rows.T @ (weight * (chance - known)) + ridge * found
         bend = (rows * (weight * chance * (1 - chance))[:, None]).T @ rows + np.diag(ridge + 1e-9)
         found = found - np.linalg.solve(bend, slope)
-    return found
+    weights = np.zeros(len(NAMES) + 1)
+    weights[counts] = found
+    return weights
 
 
 def _judge(given: SupportSet, weights: Floats) -> Established:

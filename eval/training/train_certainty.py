@@ -31,6 +31,9 @@ from agentic_rag_cli.in_process import open_system, operator_of
 from agentic_rag_cli.wiring import Wiring
 from agentic_rag_eval.support_calibration import AskedSupport
 
+READ_SIGNS = ("unmatched", "doubt", "odds", "apart")
+"""What counts where a model reads: the words say nothing more."""
+
 Row = Mapping[str, Any]
 
 
@@ -44,7 +47,7 @@ def main() -> None:
         with Wiring().servers(load_settings()) as settings, tempfile.TemporaryDirectory() as beside:
             asyncio.run(_ask_all(settings, Path(beside), options))
     sets = list(_sets(options.keep))
-    found = train_certainty(sets)
+    found = train_certainty(sets, READ_SIGNS)
     print({**found.weights, "offset": found.offset})
     print("left out: AUROC of right against wrong answers; at the line: wrong, of right, of what is not stated")
     for name, one in found.left_out.items():

@@ -108,7 +108,7 @@ class SupportWeights:
     odds: float = 0.15
     likely: float = 0.6
     """Chosen on questions of work places and natural ones; eval/quality_log.md says what it earns on others."""
-    offset: float = 2.7
+    offset: float = 2.5
     """The default threshold abstains on at most 6 % of the answerable questions of any public set fitted on."""
 
 

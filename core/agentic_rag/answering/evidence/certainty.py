@@ -46,6 +46,8 @@ class CertaintySigns:
     """
     odds: float
     """That a unit which they quote answers, as a logarithm; 0 where no model reads."""
+    apart: float
+    """As in `ReadSigns`; 0 where no model reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,15 @@ class CertaintyWeights:
 
     held: float = 0.0
     focused: float = 0.0
-    documents: float = -0.8
-    unmatched: float = -5.1
-    doubt: float = -1.2
-    odds: float = 0.32
-    offset: float = -0.4
+    documents: float = 0.0
+    unmatched: float = -1.4
+    doubt: float = -0.6
+    odds: float = 0.2
+    apart: float = 3.3
+    offset: float = 0.4
 
 
-CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 1.6)
+CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 0.0, 1.6)
 """Where no model reads."""
 
 
@@ -90,6 +93,7 @@ def find_certainty_signs(
         unmatched=0.0 if read is None else read.unmatched,
         doubt=max(0.0, -_support_odds(support)),
         odds=0.0 if odds is None else odds,
+        apart=0.0 if read is None else read.apart,
     )
 
 

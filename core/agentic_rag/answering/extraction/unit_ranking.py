@@ -9,7 +9,7 @@ from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.retrieval.candidates import SCORE_DIGITS
 
-MAX_READ = 24
+MAX_READ = 48
 """Units of a question that are read."""
 MIN_READ = 8
 """Of a part, however many parts there are."""
@@ -20,7 +20,7 @@ BEFORE_CREDIT = 0.3
 """The same of the unit before it."""
 FITTING_CREDIT = 0.3
 """The same of the figure, date or name that is asked for."""
-READING_WEIGHT = 3.0
+READING_WEIGHT = 4.5
 """What a likeness of 1 counts beside a score of 1. Fitted by eval/training/train_reading.py."""
 JUDGED = 6
 """Units, best first by score and likeness, that are judged beside the question."""
