@@ -59,11 +59,11 @@ class CertaintyWeights:
     held: float = 0.0
     focused: float = 0.0
     documents: float = 0.0
-    unmatched: float = -1.4
-    doubt: float = -0.6
-    odds: float = 0.2
-    apart: float = 3.3
-    offset: float = 0.4
+    unmatched: float = -1.8
+    doubt: float = -0.7
+    odds: float = 0.21
+    apart: float = 4.0
+    offset: float = 0.63
 
 
 CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 0.0, 1.6)

@@ -26,7 +26,7 @@ JUDGED = 6
 """Units, best first by score and likeness, that are judged beside the question."""
 JUDGEMENT_WEIGHT = 0.2
 """What the odds that a unit answers, as a logarithm, count beside a score of 1. Fitted as the other."""
-LOWEST_ODDS, HIGHEST_ODDS = -6.0, 4.0
+LOWEST_ODDS, HIGHEST_ODDS = -6.0, 6.0
 """Further out the logarithm of the odds says no more."""
 READ_SPREAD, JUDGED_SPREAD = 0.5, 0.15
 """Read units lie about twice as far apart as unread ones, judged ones about seven times: shrunk by this, as many follow
