@@ -10,14 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.training.reader.data import folders_of
+from eval.training.reader.data import SINGLE, WORKPLACE, folders_of
 from tests.quality.natural import CORPORA, NaturalQuestion, Verdict, count_sentences, judge_natural, natural_questions
 
-WORKPLACE = Path(__file__).with_name("workplace")
-SINGLE, UNREAD, JUDGES, FOREIGN = ("a", "b"), "d", "e", "f"
-"""Documents of no folder, most of which the reader was trained on; folders that it never saw; those that judge what is
-fitted on these; and those in other languages than English, which it does not read. It was trained on those of `c`.
-"""
 RIGHT = 4
 WORTH = {Verdict.RIGHT: RIGHT, Verdict.PARTLY: 1, Verdict.BURIED: 1}
 LIMITS = {"yes_no": 3, "definition": 3, "why": 3, "compare": 5, "two_parts": 5, "how_to": 6, "list": 6, "summary": 7}
@@ -38,7 +33,6 @@ class AskedQuestion:
     corpus: str
     question: str
     natural: NaturalQuestion | None = None
-    kind: str = ""
     answers: tuple[str, ...] = ()
     value: str = ""
     limit: int = 2
@@ -102,7 +96,7 @@ def _read_questions(folder: Path, corpus: str = "") -> Iterator[tuple[str, Asked
         answers = tuple(row["answers"])
         limit = max(LIMITS.get(row["kind"], 2), len(answers) + 2)
         name = row["document"]
-        yield name, AskedQuestion(corpus or name, row["question"], None, row["kind"], answers, row["value"], limit)
+        yield name, AskedQuestion(corpus or name, row["question"], None, answers, row["value"], limit)
 
 
 def _letters(text: str) -> str:

@@ -55,7 +55,9 @@ def train_certainty(sets: Sequence[SupportSet], signs: Sequence[str] = NAMES) ->
     """
     weights = _fit(sets, signs)
     left_out = {
-        one.name: _judge(one, _fit([other for other in sets if other is not one], signs)) if len(sets) > 1 else None
+        one.name: judge_certainty(one, _fit([other for other in sets if other is not one], signs))
+        if len(sets) > 1
+        else None
         for one in sets
     }
     return TrainedCertainty(
@@ -94,7 +96,8 @@ def _fit(sets: Sequence[SupportSet], signs: Sequence[str]) -> Floats:
     return weights
 
 
-def _judge(given: SupportSet, weights: Floats) -> Established:
+def judge_certainty(given: SupportSet, weights: Floats) -> Established:
+    """What answers of a set are worth by these weights: one for each sign, and what is added to all."""
     rows, right = _rows(given)
     score = sigmoid(rows @ weights)
     held = np.array([one.answerable for one in given.asked if one.certainty])

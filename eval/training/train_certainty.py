@@ -1,11 +1,12 @@
 """Fits the weights of an answer's certainty (answering/evidence/certainty.py) on folders of work places that the reader
-never saw and on the natural questions that rules are made on. The weights in force are those in the code.
+never saw and on the natural questions that rules are made on, and judges those in force.
 
     RAG_EMBEDDER=onnx AGENTIC_RAG_HOME=/tmp/training python -m eval.training.train_certainty --keep ASKED.jsonl
 
 Each folder is a set; its questions include ones that nothing in it answers. Right is an answer that quotes all that
-answers; wrong is one with none of it, and any answer where nothing is stated. With --keep what was asked is kept, and
-a later run only fits.
+answers; wrong is one with none of it, and any answer where nothing is stated; abstentions are neither. With --keep what
+was asked is kept, and a later run only fits. `--part e` asks the folders that judge: on them the weights in force
+count, which saw none of their questions.
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import astuple
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from eval.training.asked_folders import RIGHT, UNREAD, AskedQuestion, natural_folders, whole_folders
-from eval.training.fit_certainty import has_both_sorts, train_certainty
+import numpy as np
+from eval.training.asked_folders import RIGHT, AskedQuestion, natural_folders, whole_folders
+from eval.training.fit_certainty import Established, has_both_sorts, judge_certainty, train_certainty
 from eval.training.fit_support import SupportSet
+from eval.training.reader.data import UNREAD
 from tests.quality.sets import ingested_folder
 
-from agentic_rag.answering.answer import Answer
+from agentic_rag.answering.answer import Answer, Outcome
+from agentic_rag.answering.evidence.certainty import CertaintyWeights
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.in_process import open_system, operator_of
@@ -46,14 +51,21 @@ def main() -> None:
     if not options.keep.exists():
         with Wiring().servers(load_settings()) as settings, tempfile.TemporaryDirectory() as beside:
             asyncio.run(_ask_all(settings, Path(beside), options))
-    sets = list(_sets(options.keep))
+    sets = list(sets_of(options.keep.read_text(encoding="utf-8")))
     found = train_certainty(sets, READ_SIGNS)
+    *weights, offset = astuple(CertaintyWeights())
+    in_force = np.array([*weights, -offset])
     print({**found.weights, "offset": found.offset})
-    print("left out: AUROC of right against wrong answers; at the line: wrong, of right, of what is not stated")
-    for name, one in found.left_out.items():
-        if one is not None:
-            shares = ", ".join(f"{100 * share:.0f}" for share in (one.lacking, one.right, one.removed))
-            print(f"  {name:16} {100 * one.auroc:.0f}; {shares}")
+    print("AUROC of right against wrong answers; from the line on: wrong, of right, of what is not stated")
+    print("in force, and fitted without the set")
+    for one in sets:
+        print(f"  {one.name:16} {_told(judge_certainty(one, in_force))}   {_told(found.left_out[one.name])}")
+
+
+def _told(one: Established | None) -> str:
+    if one is None:
+        return "–"
+    return "; ".join(f"{100 * share:.0f}" for share in (one.auroc, one.lacking, one.right, one.removed))
 
 
 async def _ask_all(settings: Settings, beside: Path, options: argparse.Namespace) -> None:
@@ -82,11 +94,15 @@ def _row(one: AskedQuestion, answer: Answer) -> Row:
     }
 
 
-def _sets(kept: Path) -> Iterator[SupportSet]:
-    """A set for each corpus with both sorts; what is partly right is of neither."""
-    rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+def sets_of(kept: str) -> Iterator[SupportSet]:
+    """A set for each corpus with both sorts; what abstains or is partly right is of neither."""
+    rows = [json.loads(line) for line in kept.splitlines()]
     for corpus, group in groupby(rows, key=lambda row: str(row["corpus"])):
-        told = [row for row in group if row["certainty"] and row["worth"] in (0, RIGHT)]
+        told = [
+            row
+            for row in group
+            if row["certainty"] and row["worth"] in (0, RIGHT) and row["outcome"] != Outcome.ABSTAINED.value
+        ]
         found = SupportSet(corpus, tuple(_asked(row) for row in told))
         if has_both_sorts(found):
             yield found

@@ -3,9 +3,9 @@
 uv pip install lightgbm
 RAG_EMBEDDER=onnx python -m eval.training.train_choice --out core/agentic_rag/answering/shapes/choice.json
 
-The questions are those on the documents of work places (eval/training/workplace) and the natural ones that rules are
-made on (dev and own). Each is asked as users do; where its answer is to be chosen, every candidate is judged. The
-figures are of corpora left out: a fifth of them at a time.
+The questions are those on the single documents of work places (eval/training/workplace, a and b) and the natural ones
+that rules are made on (dev and own). Each is asked as users do; where its answer is to be chosen, every candidate is
+judged. The figures are of corpora left out: a fifth of them at a time.
 """
 
 # lightgbm is no dependency of the product.
@@ -25,7 +25,7 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from eval.training.asked_folders import RIGHT, UNREAD, AskedQuestion, natural_folders, single_documents, whole_folders
+from eval.training.asked_folders import RIGHT, AskedQuestion, natural_folders, single_documents
 from tests.quality.sets import ingested_folder
 
 from agentic_rag.answering.answer import Outcome
@@ -136,7 +136,7 @@ async def _ask_all(settings: Settings, beside: Path) -> list[_Choice]:
 
 def _corpora(beside: Path) -> Iterator[tuple[Path, list[AskedQuestion]]]:
     """Folders with their answerable questions."""
-    for folder, asked in (*single_documents(beside), *whole_folders(UNREAD, beside), *natural_folders()):
+    for folder, asked in (*single_documents(beside), *natural_folders()):
         yield folder, [one for one in asked if one.is_answerable]
 
 

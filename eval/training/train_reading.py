@@ -21,9 +21,16 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from eval.training.asked_folders import SINGLE, UNREAD, WORKPLACE
 from eval.training.options import print_found, training_parser
-from eval.training.reader.data import HELD_BACK, folders_of, read_questions, sections_of
+from eval.training.reader.data import (
+    HELD_BACK,
+    SINGLE,
+    UNREAD,
+    WORKPLACE,
+    folders_of,
+    read_questions,
+    sections_of,
+)
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.unit_reader import READER, OnnxUnitReader

@@ -105,7 +105,7 @@ def _table(found: TrainedSupport) -> str:
 
 def _certainty_table(found: TrainedCertainty) -> str:
     lines = ["weights of the certainty"]
-    lines += [f"  {name:10} {value:8.1f}" for name, value in {**found.weights, "offset": found.offset}.items()]
+    lines += [f"  {name:10} {value:8.2f}" for name, value in {**found.weights, "offset": found.offset}.items()]
     lines.append(
         "left out: AUROC of right against wrong answers; at the line: without gold answer, of right, of removed"
     )

@@ -24,6 +24,12 @@ from agentic_rag.retrieval.candidates import Candidate, Passage
 
 HELD_BACK = 5
 """Of documents of work places that stand in no folder, every so many one is held back."""
+WORKPLACE = Path(__file__).parents[1] / "workplace"
+SINGLE, READ, UNREAD, JUDGES, FOREIGN = ("a", "b"), "c", "d", "e", "f"
+"""Parts of the work places: documents of no folder, most of which the reader was trained on; folders that it was
+trained on; those that it never saw, for what is fitted on its readings; those that judge all of it; and those in other
+languages than English, which it does not read.
+"""
 _HEADING = re.compile(r"^(#{1,6}) (.*)$", re.MULTILINE)
 _NOBODY = UUID(int=0)
 

@@ -18,15 +18,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from eval.training.reader.data import HELD_BACK, AskedText, Pairs, folders_of, read_pairs, read_workplace
+from eval.training.reader.data import (
+    HELD_BACK,
+    READ,
+    SINGLE,
+    UNREAD,
+    WORKPLACE,
+    AskedText,
+    Pairs,
+    folders_of,
+    read_pairs,
+    read_workplace,
+)
 from eval.training.reader.weights import WORDS, quantise_words, read_weights
 from tokenizers import Tokenizer
 
 from agentic_rag.models.embedding.local_models import MODEL_FILE, TOKENIZER_FILE
 
-WORKPLACE = Path(__file__).parents[1] / "workplace"
-READ, UNREAD = "c", "d"
-"""Folders that are trained on, and those that tell what the training is worth."""
 PACK_FILE, WEIGHTS_FILE = "texts.json.gz", "base.npz"
 POSITIONS = 192
 """Places that the longest input of the judgement has."""
@@ -71,7 +79,7 @@ def main() -> None:
     tokenizer.enable_truncation(POSITIONS)
     texts = _Texts(tokenizer)
     pairs = read_pairs(options.pairs)
-    single = read_workplace(WORKPLACE / "a") + read_workplace(WORKPLACE / "b")
+    single = [one for part in SINGLE for one in read_workplace(WORKPLACE / part)]
     folders = [(part, read_workplace(one)) for part in (READ, UNREAD) for one in folders_of(WORKPLACE / part)]
     found: dict[str, Any] = {
         "pairs": {

@@ -15,7 +15,7 @@ from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.extraction.unit_ranking import rank_judged, rank_units, units_to_read
+from agentic_rag.answering.extraction.unit_ranking import clip_odds, rank_judged, rank_units, units_to_read
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.question import AnswerOptions, CacheMode
 from agentic_rag.answering.stages.read_units import PartReading, is_told_by_one
@@ -29,6 +29,10 @@ def units(*scores: float) -> list[CandidateUnit]:
         CandidateUnit(0, place, place + 1, UnitKind.PROSE, 1, 0, 0, 1, True, (place, place + 1), None, score)
         for place, score in enumerate(scores)
     ]
+
+
+def test_odds_that_tell_right_units_from_near_ones_are_kept_apart() -> None:
+    assert clip_odds((4.2, 5.5, 9.0, -9.0)) == (4.2, 5.5, 6.0, -6.0)
 
 
 def test_the_unit_that_is_likest_the_question_passes_one_that_scores_little_more() -> None:

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from eval.training.asked_folders import RIGHT, WORKPLACE, AskedQuestion, whole_folders
-from eval.training.reader.data import folders_of
+from eval.training.asked_folders import RIGHT, AskedQuestion, whole_folders
+from eval.training.reader.data import FOREIGN, JUDGES, READ, SINGLE, UNREAD, WORKPLACE, folders_of
 
-FOLDERS = [WORKPLACE / "a", WORKPLACE / "b", *(one for part in "cdef" for one in folders_of(WORKPLACE / part))]
+FOLDERS = [
+    *(WORKPLACE / part for part in SINGLE),
+    *(one for part in (READ, UNREAD, JUDGES, FOREIGN) for one in folders_of(WORKPLACE / part)),
+]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: one.name)
@@ -24,7 +27,7 @@ def test_answers_and_what_is_near_stand_in_their_document(folder: Path) -> None:
 
 
 def asked(*answers: str, value: str = "", limit: int = 2) -> AskedQuestion:
-    return AskedQuestion("store", "When?", None, "when", answers, value, limit)
+    return AskedQuestion("store", "When?", None, answers, value, limit)
 
 
 def test_an_answer_is_right_where_all_is_quoted_within_what_a_reader_bears_with() -> None:
@@ -50,7 +53,7 @@ def test_nothing_is_right_where_nothing_is_stated() -> None:
 
 
 def test_a_folder_is_copied_without_its_questions(tmp_path: Path) -> None:
-    folder, questions = next(whole_folders("d", tmp_path))
+    folder, questions = next(whole_folders(UNREAD, tmp_path))
 
     assert {one.suffix for one in folder.iterdir()} == {".md"}
     assert {one.is_answerable for one in questions} == {True, False}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
 from eval.training.fit_certainty import train_certainty
 from eval.training.fit_support import SupportSet
+from eval.training.train_certainty import sets_of
 
 from agentic_rag.answering.evidence.certainty import CertaintySigns
 from agentic_rag.kernel.errors import InvalidInput
@@ -46,6 +48,29 @@ def test_answers_that_were_not_weighed_do_not_count() -> None:
     known = _set("a", 1)
     more = SupportSet("a", (*known.asked, *[AskedSupport(0.1, answerable=True, right=False)] * 50))
     assert train_certainty([more]) == train_certainty([known])
+
+
+def test_signs_that_are_not_asked_for_count_nothing() -> None:
+    found = train_certainty([_set("a", 1), _set("b", 2)], ("odds", "apart"))
+    assert {name for name, weight in found.weights.items() if weight} <= {"odds", "apart"}
+    assert train_certainty([_set("a", 1), _set("b", 2)], ("held",)).weights["held"] > 0
+
+
+def test_kept_answers_are_sets_of_right_and_wrong_ones_by_corpus() -> None:
+    def row(corpus: str, worth: int, outcome: str = "GROUNDED", *, answerable: bool = True) -> str:
+        signs = [0.5] * len(_NAMES)
+        kept = {"corpus": corpus, "answerable": answerable, "outcome": outcome, "worth": worth, "certainty": signs}
+        return json.dumps(kept)
+
+    rows = [
+        row("yard", 4), row("yard", 0), row("yard", 1), row("yard", 0, "ABSTAINED"), row("yard", 0, answerable=False),
+        row("dock", 4), row("dock", 1),
+    ]  # fmt: skip
+
+    (only,) = sets_of("\n".join(rows))
+
+    assert only.name == "yard"
+    assert [(one.right, one.answerable) for one in only.asked] == [(True, True), (False, True), (False, False)]
 
 
 def test_a_set_without_a_right_answer_is_refused() -> None:

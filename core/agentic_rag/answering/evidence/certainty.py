@@ -52,8 +52,8 @@ class CertaintySigns:
 
 @dataclass(frozen=True, slots=True)
 class CertaintyWeights:
-    """The linear score of the signs, in their order; fitted as eval/training/fit_certainty.py does. What a model reads
-    says all that the words say, and more.
+    """The linear score of the signs, in their order; fitted by eval/training/train_certainty.py, the line drawn by
+    near misses (eval/quality_log.md). What a model reads says all that the words say, and more.
     """
 
     held: float = 0.0
