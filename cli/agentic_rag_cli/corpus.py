@@ -12,7 +12,7 @@ _PACKAGED = Path(__file__).parent / "sample_corpus"
 
 _LANDMARK = "incident-2024-031-skn03-pitch-bearing.md"
 
-SAMPLE_QUESTION = "On which date did SKN-03 return to service after the pitch bearing failure?"
+SAMPLE_QUESTION = "How many days of paid holiday does an employee get each year besides public holidays?"
 
 
 def corpus_directory(settings: Settings, given: Path | None) -> Path:
