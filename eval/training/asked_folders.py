@@ -4,13 +4,12 @@ what an answer is worth to whoever asked.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.training.reader.data import SINGLE, WORKPLACE, folders_of
+from eval.training.reader.data import SINGLE, WORKPLACE, folders_of, read_questions
 from tests.quality.natural import CORPORA, NaturalQuestion, Verdict, count_sentences, judge_natural, natural_questions
 
 RIGHT = 4
@@ -21,7 +20,6 @@ MIN_QUOTED = 15
 """Letters of a quote that may stand for the half of an answer."""
 TOGETHER = 8
 """Documents that belong to no folder, in one workspace."""
-QUESTIONS = "questions.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +60,17 @@ def single_documents(beside: Path) -> Iterator[tuple[Path, list[AskedQuestion]]]
     """Documents of work places, some together, copied into `beside`, each a corpus of its own."""
     for part in SINGLE:
         documents = sorted((WORKPLACE / part).glob("*.md"))
+        asked = list(_asked_in(WORKPLACE / part))
         for first in range(0, len(documents), TOGETHER):
             folder = _copied(documents[first : first + TOGETHER], beside / f"{part}{first}")
-            asked = _read_questions(WORKPLACE / part)
-            yield folder, [one for corpus, one in asked if (folder / corpus).exists()]
+            yield folder, [one for one in asked if (folder / one.corpus).exists()]
 
 
 def whole_folders(part: str, beside: Path) -> Iterator[tuple[Path, list[AskedQuestion]]]:
     """The folders of a part, copied into `beside` without their questions."""
     for folder in folders_of(WORKPLACE / part):
         copied = _copied(sorted(folder.glob("*.md")), beside / folder.name)
-        yield copied, [one for _, one in _read_questions(folder, folder.name)]
+        yield copied, list(_asked_in(folder, folder.name))
 
 
 def natural_folders() -> Iterator[tuple[Path, list[AskedQuestion]]]:
@@ -89,14 +87,13 @@ def _copied(documents: Sequence[Path], folder: Path) -> Path:
     return folder
 
 
-def _read_questions(folder: Path, corpus: str = "") -> Iterator[tuple[str, AskedQuestion]]:
-    """Each with its document, which is its corpus where none is named."""
-    for line in (folder / QUESTIONS).read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        answers = tuple(row["answers"])
-        limit = max(LIMITS.get(row["kind"], 2), len(answers) + 2)
-        name = row["document"]
-        yield name, AskedQuestion(corpus or name, row["question"], None, answers, row["value"], limit)
+def _asked_in(folder: Path, corpus: str = "") -> Iterator[AskedQuestion]:
+    """The questions of a folder, by document, which is the corpus of each where none is named."""
+    for _, rows in read_questions(folder):
+        for row in rows:
+            answers = tuple(row["answers"])
+            limit = max(LIMITS.get(row["kind"], 2), len(answers) + 2)
+            yield AskedQuestion(corpus or row["document"], row["question"], None, answers, row["value"], limit)
 
 
 def _letters(text: str) -> str:

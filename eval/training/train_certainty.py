@@ -25,7 +25,7 @@ import numpy as np
 from eval.training.asked_folders import RIGHT, AskedQuestion, natural_folders, whole_folders
 from eval.training.fit_certainty import Established, has_both_sorts, judge_certainty, train_certainty
 from eval.training.fit_support import SupportSet
-from eval.training.reader.data import UNREAD
+from eval.training.reader.data import JUDGES, UNREAD
 from tests.quality.sets import ingested_folder
 
 from agentic_rag.answering.answer import Answer, Outcome
@@ -46,7 +46,7 @@ def main() -> None:
     """Ask, fit and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, required=True, help="JSONL file of the answers")
-    parser.add_argument("--part", default=UNREAD, help="the part of the folders of work places")
+    parser.add_argument("--part", choices=(UNREAD, JUDGES), default=UNREAD, help="of the folders of work places")
     options = parser.parse_args()
     if not options.keep.exists():
         with Wiring().servers(load_settings()) as settings, tempfile.TemporaryDirectory() as beside:

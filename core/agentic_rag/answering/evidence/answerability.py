@@ -109,7 +109,7 @@ class SupportWeights:
     likely: float = 0.6
     """Chosen on questions of work places and natural ones; eval/quality_log.md says what it earns on others."""
     offset: float = 2.5
-    """The default threshold abstains on at most 6 % of the answerable questions of any public set fitted on."""
+    """eval/quality_log.md says on how many questions with and without an answer the default threshold abstains."""
 
 
 SUPPORT_READ = SupportWeights()
