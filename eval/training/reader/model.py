@@ -35,8 +35,9 @@ class Encoded:
 class Layer(nn.Module):
     """A layer of BERT."""
 
-    def __init__(self, weights: Mapping[str, Tensor], prefix: str) -> None:
+    def __init__(self, weights: Mapping[str, Tensor], prefix: str, dropout: float) -> None:
         super().__init__()
+        self.dropout = dropout
 
         def dense(name: str) -> nn.Linear:
             weight = weights[f"{prefix}.{name}.weight"]
@@ -63,21 +64,22 @@ class Layer(nn.Module):
 
         query, key, value = heads(self.query), heads(self.key), heads(self.value)
         context = functional.scaled_dot_product_attention(
-            query, key, value, bias.to(query.dtype), dropout_p=DROPOUT if self.training else 0.0
+            query, key, value, bias.to(query.dtype), dropout_p=self.dropout if self.training else 0.0
         )
         context = self._drop(self.joined(context.transpose(1, 2).reshape(texts, tokens, HIDDEN)))
         context = self.joined_norm(context + hidden)
         return self.norm(self._drop(self.narrow(functional.gelu(self.wide(context)))) + context)
 
     def _drop(self, value: Tensor) -> Tensor:
-        return functional.dropout(value, DROPOUT, self.training)
+        return functional.dropout(value, self.dropout, self.training)
 
 
 class ReaderModel(nn.Module):
     """Encodes questions and units, compares them, and judges pairs of them."""
 
-    def __init__(self, weights: Mapping[str, Tensor], layers: int, unit_layers: int) -> None:
+    def __init__(self, weights: Mapping[str, Tensor], layers: int, unit_layers: int, dropout: float = DROPOUT) -> None:
         super().__init__()
+        self.dropout = dropout
         table = {
             "words": weights["words"].float() * weights["scales"],
             "places": weights["embeddings.position_embeddings.weight"] + weights["kind"],
@@ -86,8 +88,8 @@ class ReaderModel(nn.Module):
         }
         for name, value in table.items():
             self.register_buffer(name, value, persistent=False)
-        self.units = nn.ModuleList(Layer(weights, f"encoder.layer.{place}") for place in range(unit_layers))
-        self.asked = nn.ModuleList(Layer(weights, f"encoder.layer.{place}") for place in range(layers))
+        self.units = nn.ModuleList(Layer(weights, f"encoder.layer.{place}", dropout) for place in range(unit_layers))
+        self.asked = nn.ModuleList(Layer(weights, f"encoder.layer.{place}", dropout) for place in range(layers))
         self.weigh = nn.Linear(HIDDEN, 1)
         nn.init.zeros_(self.weigh.weight)
         nn.init.constant_(self.weigh.bias, 0.54)
@@ -137,7 +139,7 @@ class ReaderModel(nn.Module):
             hidden = functional.layer_norm(
                 self.words[held] + self.places[:longest], (HIDDEN,), self.scale, self.shift, EPSILON
             )
-        hidden = functional.dropout(hidden, DROPOUT, self.training)
+        hidden = functional.dropout(hidden, self.dropout, self.training)
         for layer in stack:
             hidden = layer(hidden, hidden_bias)
         return hidden

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from eval.training.reader.model import ReaderModel
+from eval.training.reader.model import DROPOUT, ReaderModel
 from eval.training.reader.texts import CLOSES, OPENS, AskedIds, JointShape, Pack, join, joint_ids, some_of
 from torch import Tensor, nn
 from torch.nn import functional
@@ -111,7 +111,7 @@ class Trainer:
 
     def _choose(self, scores: np.ndarray[Any, Any], text: AskedIds) -> list[list[int]]:
         """Units to judge beside each question: one that answers first where there is one, half of the others by their
-        likeness.
+        likeness, and the rest by chance among those that come next.
         """
         most = min(self.options.judged, scores.shape[1] - 4)
         found: list[list[int]] = []
@@ -119,7 +119,7 @@ class Trainer:
             order = [int(one) for one in np.argsort(-scores[row]) if one not in answers]
             own = [self.chance.choice(answers)] if answers else []
             near = order[: (most - len(own) + 1) // 2]
-            further = order[len(near) :] or order
+            further = order[len(near) : len(near) + self.options.further] or order
             found.append([*own, *near, *self.chance.choices(further, k=most - len(own) - len(near))])
         return found
 
@@ -140,7 +140,8 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     pack = Pack.read(options.pack)
     weights = {name: torch.from_numpy(value).float() for name, value in np.load(options.pack / "base.npz").items()}
-    model = ReaderModel(weights, LAYERS, UNIT_LAYERS)
+    model = ReaderModel(weights, LAYERS, UNIT_LAYERS, options.dropout)
+    model.asked[: options.frozen].requires_grad_(requires_grad=False)
     if options.begin:
         _load(model, options.begin)
     model.to(device)
@@ -317,6 +318,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--from", dest="begin", type=Path, help="what to go on from: DIRECTORY/NAME")
     parser.add_argument("--likeness", type=float, default=1.0, help="weight of the loss of likeness")
     parser.add_argument("--binary", type=float, default=1.0, help="weight of the loss of each judgement")
+    parser.add_argument("--further", type=int, default=100_000, help="units after the likeliest that may be judged too")
+    parser.add_argument("--dropout", type=float, default=DROPOUT, help="0 saves a processor a third of its time")
+    parser.add_argument("--frozen", type=int, default=0, help="lowest layers for questions that stay as they are")
     parser.add_argument("--judges", type=int, default=1000, help="texts of each judge at most")
     parser.add_argument("--warm", type=int, default=60)
     parser.add_argument("--tell", type=int, default=50)
