@@ -104,6 +104,7 @@ def test_a_unit_that_is_judged_to_answer_speaks_for_the_passages_more_than_anoth
         return sum(one.contribution for one in score_support(signs, weights=support_weights(read)).contributions)
 
     assert score(2.0) - score(0.0) > 2 * (score(0.0) - score(-2.0)) > 0
+    assert score(6.0) == score(4.0) > score(3.0)
 
 
 def test_the_marks_of_a_question_are_its_figures_identifiers_and_periods() -> None:

@@ -38,6 +38,10 @@ NEIGHBOUR_CREDIT = 0.8
 """Of a term in the sentences beside the chosen one."""
 DISTANT_LITERAL_PENALTY = 0.2
 """How far a figure or identifier of the question is missing that stands only elsewhere in the passage."""
+MOST_TELLING_ODDS = 4.0
+"""The weights of the odds were fitted on odds up to here. Higher ones tell which answer is right (`certainty`), not
+whether the passages hold one.
+"""
 
 _QUARTERS = ("first", "second", "third", "fourth")
 
@@ -163,6 +167,7 @@ def extract_features(
     for mask in held:
         everywhere |= mask
     first = held[0] if held else 0
+    odds = 0.0 if read is None else min(MOST_TELLING_ODDS, read.odds)
     return AnswerabilityFeatures(
         best=standing.top_score,
         dense=standing.dense_score,
@@ -178,8 +183,8 @@ def extract_features(
         unheld=float(lacks_name(part.text, passages)),
         unmatched=0.0 if read is None else read.unmatched,
         apart=0.0 if read is None else read.apart,
-        odds=0.0 if read is None else read.odds,
-        likely=0.0 if read is None else max(0.0, read.odds),
+        odds=odds,
+        likely=max(0.0, odds),
     )
 
 
