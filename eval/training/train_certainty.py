@@ -28,7 +28,7 @@ from eval.training.fit_support import SupportSet
 from eval.training.reader.data import JUDGES, UNREAD
 from tests.quality.sets import ingested_folder
 
-from agentic_rag.answering.answer import Answer, Outcome
+from agentic_rag.answering.answer import Answer, Outcome, Support
 from agentic_rag.answering.evidence.certainty import CertaintyWeights
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.settings import Settings, load_settings
@@ -38,6 +38,8 @@ from agentic_rag_eval.support_calibration import AskedSupport
 
 READ_SIGNS = ("unmatched", "doubt", "odds", "apart")
 """What counts where a model reads: the words say nothing more."""
+ENOUGH = 10
+"""Questions of a sort from which a corpus tells something of support."""
 
 Row = Mapping[str, Any]
 
@@ -83,15 +85,20 @@ async def _ask_all(settings: Settings, beside: Path, options: argparse.Namespace
 
 
 def _row(one: AskedQuestion, answer: Answer) -> Row:
-    certainty = answer.debug.certainty
+    support, certainty = answer.debug.support, answer.debug.certainty
     return {
         "corpus": one.corpus,
         "question": one.question,
         "answerable": one.is_answerable,
         "outcome": answer.outcome.value,
         "worth": one.worth(answer.text, [citation.snippet for citation in answer.citations]),
-        "certainty": [] if certainty is None else [sign.value for sign in certainty.contributions],
+        "support": _values(support),
+        "certainty": _values(certainty),
     }
+
+
+def _values(weighed: Support | None) -> list[float]:
+    return [] if weighed is None else [sign.value for sign in weighed.contributions]
 
 
 def sets_of(kept: str) -> Iterator[SupportSet]:
@@ -108,9 +115,25 @@ def sets_of(kept: str) -> Iterator[SupportSet]:
             yield found
 
 
+def supported_sets_of(kept: str) -> Iterator[SupportSet]:
+    """A set for each corpus with enough questions that it answers, and enough that it does not, for a fit of support:
+    abstentions too.
+    """
+    rows = [json.loads(line) for line in kept.splitlines()]
+    for corpus, group in groupby(rows, key=lambda row: str(row["corpus"])):
+        asked = tuple(_asked(row) for row in group if row["support"])
+        answerable = sum(one.answerable for one in asked)
+        if min(answerable, len(asked) - answerable) >= ENOUGH:
+            yield SupportSet(corpus, asked)
+
+
 def _asked(row: Row) -> AskedSupport:
     return AskedSupport(
-        0.0, row["answerable"], certainty=tuple(row["certainty"]), right=row["answerable"] and row["worth"] == RIGHT
+        0.0,
+        row["answerable"],
+        signs=tuple(row["support"]),
+        certainty=tuple(row["certainty"]),
+        right=row["answerable"] and row["worth"] == RIGHT,
     )
 
 

@@ -6,7 +6,8 @@ without the documents that answer it. The weights in force are those in the code
         --out build/support.json
 
 A set is some of its questions over the documents that they need and those nearest to them by words. It goes into a
-workspace of AGENTIC_RAG_HOME. With --keep a run that broke off goes on after the sets that it asked.
+workspace of AGENTIC_RAG_HOME. With --keep a run that broke off goes on after the sets that it asked. With --asked the
+folders that eval.training.train_certainty asked are sets too: what they do not state stands beside what they do.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from eval.training.fit_certainty import TrainedCertainty, has_both_sorts, train_
 from eval.training.fit_support import Separation, SupportSet, TrainedSupport, train_support
 from eval.training.options import print_found, training_parser
 from eval.training.support_sets import KeptAnswers, QuestionsToAsk, read_set
+from eval.training.train_certainty import supported_sets_of
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures, SupportWeights
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
@@ -36,13 +38,16 @@ def main() -> None:
         __doc__, sets="a folder with corpus.jsonl and queries*.jsonl, or NAME=CORPUS.jsonl,QUERIES.jsonl", most=60
     )
     parser.add_argument("--keep", type=Path, help="folder that keeps what was asked, a file for each set")
+    parser.add_argument("--asked", type=Path, help="what train_certainty kept of folders")
     options = parser.parse_args()
-    sets = [read_set(one, options.questions) for one in options.set]
+    read = [read_set(one, options.questions) for one in options.set]
     with reachable(load_settings()) as settings:
-        asked = asyncio.run(_ask_sets(settings, sets, options.questions, options.keep))
+        asked = asyncio.run(_ask_sets(settings, read, options.questions, options.keep))
+    folders = [] if options.asked is None else supported_sets_of(options.asked.read_text(encoding="utf-8"))
+    sets = [*asked, *folders]
     in_force = astuple(SupportWeights())[: len(AnswerabilityFeatures.__dataclass_fields__)]
-    found = train_support(asked, in_force)
-    questions = {one.name: len(one.asked) for one in asked}
+    found = train_support(sets, in_force)
+    questions = {one.name: len(one.asked) for one in sets}
     values = {"embedder": settings.models.embedder, "questions": questions, **asdict(found)}
     told = _table(found)
     if telling := [one for one in asked if has_both_sorts(one)]:

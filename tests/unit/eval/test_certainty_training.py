@@ -8,7 +8,7 @@ import random
 import pytest
 from eval.training.fit_certainty import train_certainty
 from eval.training.fit_support import SupportSet
-from eval.training.train_certainty import sets_of
+from eval.training.train_certainty import ENOUGH, sets_of, supported_sets_of
 
 from agentic_rag.answering.evidence.certainty import CertaintySigns
 from agentic_rag.kernel.errors import InvalidInput
@@ -56,21 +56,34 @@ def test_signs_that_are_not_asked_for_count_nothing() -> None:
     assert train_certainty([_set("a", 1), _set("b", 2)], ("held",)).weights["held"] > 0
 
 
-def test_kept_answers_are_sets_of_right_and_wrong_ones_by_corpus() -> None:
-    def row(corpus: str, worth: int, outcome: str = "GROUNDED", *, answerable: bool = True) -> str:
-        signs = [0.5] * len(_NAMES)
-        kept = {"corpus": corpus, "answerable": answerable, "outcome": outcome, "worth": worth, "certainty": signs}
-        return json.dumps(kept)
+def _row(corpus: str, worth: int, outcome: str = "GROUNDED", *, answerable: bool = True) -> str:
+    signs = [0.5] * len(_NAMES)
+    told = {"corpus": corpus, "answerable": answerable, "outcome": outcome, "worth": worth}
+    return json.dumps({**told, "support": [0.25], "certainty": signs})
 
+
+def test_kept_answers_are_sets_of_right_and_wrong_ones_by_corpus() -> None:
     rows = [
-        row("yard", 4), row("yard", 0), row("yard", 1), row("yard", 0, "ABSTAINED"), row("yard", 0, answerable=False),
-        row("dock", 4), row("dock", 1),
+        _row("yard", 4), _row("yard", 0), _row("yard", 1), _row("yard", 0, "ABSTAINED"),
+        _row("yard", 0, answerable=False), _row("dock", 4), _row("dock", 1),
     ]  # fmt: skip
 
     (only,) = sets_of("\n".join(rows))
 
     assert only.name == "yard"
     assert [(one.right, one.answerable) for one in only.asked] == [(True, True), (False, True), (False, False)]
+
+
+def test_support_is_fitted_on_abstentions_too_and_on_corpora_with_enough_of_both_sorts() -> None:
+    yard = [_row("yard", 0, "ABSTAINED"), *[_row("yard", 4)] * (ENOUGH - 1)]
+    without = [_row("yard", 0, answerable=False)] * ENOUGH
+    few = [*[_row("dock", 4)] * ENOUGH, *[_row("dock", 0, answerable=False)] * (ENOUGH - 1)]
+
+    (only,) = supported_sets_of("\n".join([*yard, *without, *few]))
+
+    assert only.name == "yard"
+    assert [one.answerable for one in only.asked] == [True] * ENOUGH + [False] * ENOUGH
+    assert {one.signs for one in only.asked} == {(0.25,)}
 
 
 def test_a_set_without_a_right_answer_is_refused() -> None:
