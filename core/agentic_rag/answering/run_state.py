@@ -71,6 +71,8 @@ class Retrieved:
     """Web pages that the question names, as they were read."""
     opening: Passage | None = None
     """The first passage of the document that a look-up found."""
+    introduction: tuple[Passage, ...] = ()
+    """The first passages of the only document, where a question is about it as a whole."""
 
 
 @dataclass(frozen=True, slots=True)

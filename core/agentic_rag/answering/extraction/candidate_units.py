@@ -147,15 +147,19 @@ def column_names(passage: Passage, row_start: int) -> str:
     return whole[slice((header if caption is None else caption)[0], header[1])]
 
 
-def opening_unit(passage: Passage, position: int) -> CandidateUnit | None:
-    """The first quotable unit of a passage: what a reader is shown when nothing matches."""
+def quotable_units(passage: Passage, position: int) -> Iterator[CandidateUnit]:
+    """The quotable units of a passage in reading order, weighed by no question."""
     reading = segment_passage(passage)
     for place in range(len(reading.ends)):
         for span in reading.sentences(reading.block(place))[0]:
             kind = reading.kind(span)
             if kind in QUOTABLE:
-                return CandidateUnit(position, *span, kind, 0, 0, 0, 0, False, span, None, 0.0)
-    return None
+                yield CandidateUnit(position, *span, kind, 0, 0, 0, 0, False, span, None, 0.0)
+
+
+def opening_unit(passage: Passage, position: int) -> CandidateUnit | None:
+    """The first quotable unit of a passage: what a reader is shown when nothing matches."""
+    return next(quotable_units(passage, position), None)
 
 
 def other_units(part: Subquery, passage: Passage, known: Sequence[CandidateUnit]) -> list[CandidateUnit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from uuid import UUID
 
@@ -36,18 +36,25 @@ def summing_section(
     meant = _document_meant(part, passages)
     of_it = [at for at, one in enumerate(passages) if meant in (None, one.chunk.document_id)]
     if meant is not None:
-        for at in of_it:
-            text = passages[at].chunk.text
-            for block in find_blocks(text):
-                heading = "" if block.heading is None else text[slice(*block.heading)]
-                if block.kind is TextBlockKind.SECTION and _sums_up(heading, text):
-                    return (quote_block(RankedBlock(at, block, 0, 0, 0.0), passages, place),)
+        told = next(summaries_in(passages, of_it), None)
+        if told is not None:
+            return (quote_block(told, passages, place),)
     for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}):
         ordinal = passages[one.passage].chunk.ordinal
         refused = any(ordinal == known and one.block.start <= at < one.block.end for known, at in excluded)
         if one.passage in of_it and not refused and one.block.end - one.block.start <= LONGEST_BLOCK:
             return (quote_block(one, passages, place),)
     return ()
+
+
+def summaries_in(passages: Sequence[Passage], places: Sequence[int]) -> Iterator[RankedBlock]:
+    """The sections of these passages whose headings say that they sum up their document, in the order given."""
+    for at in places:
+        text = passages[at].chunk.text
+        for block in find_blocks(text):
+            heading = "" if block.heading is None else text[slice(*block.heading)]
+            if block.kind is TextBlockKind.SECTION and _sums_up(heading, text):
+                yield RankedBlock(at, block, 0, 0, 0.0)
 
 
 def _sums_up(heading: str, text: str) -> bool:

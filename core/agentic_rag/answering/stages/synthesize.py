@@ -38,7 +38,6 @@ from agentic_rag.answering.extraction.extractive import (
     draft_part,
     join_parts,
     nearest_sentences,
-    opening_sentence,
     statement_of,
     time_of,
     with_names,
@@ -60,6 +59,7 @@ from agentic_rag.answering.stages.amendments import find_amendment
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
 from agentic_rag.answering.stages.read_units import PartReading, is_told_by_one, odds_of, read_units
 from agentic_rag.answering.stages.several_things import not_established, of_several_things, several_readings
+from agentic_rag.answering.tools.quote_found import quote_found
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -97,7 +97,7 @@ class SynthesizeStage:
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
         state = await leave_out_outvoted(state, reads)
-        known = _quote_opening(state) or _quote_cells(state)
+        known = quote_found(state) or _quote_cells(state)
         if known is not None:
             return StageResult(known)
         found, excluded = state.retrieved, state.checked.excluded
@@ -274,18 +274,6 @@ def _join_readings(readings: Sequence[PartReading]) -> PartReading:
 
 def _with_draft(state: RunState, draft: Draft) -> StageResult:
     return StageResult(replace(state, draft=draft))
-
-
-def _quote_opening(state: RunState) -> RunState | None:
-    """The answer of a look-up: how the document opens. None where none was found, or its opening was refused."""
-    opening = state.retrieved.opening
-    if opening is None:
-        return None
-    first: DraftSentence | None = opening_sentence((opening,), 0)
-    if first is None or (opening.chunk.ordinal, first.start) in state.checked.excluded:
-        return None
-    draft = replace(state.draft, sentences=(first,), shortfall=None, missing=())
-    return replace(state, retrieved=replace(state.retrieved, passages=(opening,)), draft=draft)
 
 
 def _find_missing_fact(
