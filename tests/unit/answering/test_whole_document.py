@@ -21,6 +21,7 @@ INTRODUCTION = "The tidal array at Otter Voe supplies the island with power sinc
         ABOUT,
         "what's this pdf about",
         "What does the file cover?",
+        "What is in this document?",
         "Please summarise this report for me.",
         "Give me a short summary of the document",
         "overview of this paper",

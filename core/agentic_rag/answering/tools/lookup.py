@@ -37,6 +37,7 @@ _FILE_REQUEST = re.compile(
 _THING = r"(?:document|doc|file|pdf|paper|text|report|article|upload|uploaded (?:document|file|pdf))"
 _WHOLE = re.compile(
     rf"^(?:so )?what(?:'s| is) (?:this|the|my|that) {_THING} (?:all )?about\W*$|"
+    rf"^what(?:'s| is) in (?:this|the|my|that) {_THING}\W*$|"
     rf"^what does (?:this|the|my|that) {_THING} (?:say|cover|contain|describe|deal with)\W*$|"
     rf"^(?:please )?(?:can you )?(?:summari[sz]e|sum up|describe) (?:this|the|my|that) {_THING}"
     r"(?: for me| briefly| in short| please)*\W*$|"
