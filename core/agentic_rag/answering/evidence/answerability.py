@@ -98,7 +98,7 @@ class SupportWeights:
     ahead: float = 4.6
     covered: float = 0.2
     near: float = 1.2
-    linked: float = 1.1
+    linked: float = 2.8
     onward: float = 2.8
     unnamed: float = -3.3
     unmarked: float = -1.0
@@ -109,15 +109,19 @@ class SupportWeights:
     """-1.2 by the fit, which had few such questions; one about what no passage names has no answer in them."""
     unmatched: float = -8.6
     apart: float = 8.8
-    odds: float = 0.15
-    likely: float = 0.6
-    """Chosen on questions of work places and natural ones; eval/quality_log.md says what it earns on others."""
-    offset: float = 2.5
+    odds: float = 0.6
+    likely: float = 0.2
+    """Both, `linked` and the offset: chosen together on questions of work places, natural ones and seven public sets;
+    eval/quality_log.md says what they earn.
+    """
+    offset: float = 2.1
     """eval/quality_log.md says on how many questions with and without an answer the default threshold abstains."""
 
 
 SUPPORT_READ = SupportWeights()
-SUPPORT_BY_WORDS = SupportWeights(unfit=-0.2, unheld=-1.2, unmatched=0.0, apart=0.0, odds=0.0, likely=0.0, offset=3.0)
+SUPPORT_BY_WORDS = SupportWeights(
+    linked=1.1, unfit=-0.2, unheld=-1.2, unmatched=0.0, apart=0.0, odds=0.0, likely=0.0, offset=3.0
+)
 """Where no model reads: a language without one tells less surely what has the figure asked for."""
 
 
