@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.training.reader.data import SINGLE, WORKPLACE, folders_of, read_questions
+from eval.training.reader.data import WORKPLACE, folders_of, read_questions
 from tests.quality.natural import CORPORA, NaturalQuestion, Verdict, count_sentences, judge_natural, natural_questions
 
 RIGHT = 4
@@ -18,8 +18,6 @@ LIMITS = {"yes_no": 3, "definition": 3, "why": 3, "compare": 5, "two_parts": 5, 
 """Sentences that a reader bears with, by kind of question; two for a value."""
 MIN_QUOTED = 15
 """Letters of a quote that may stand for the half of an answer."""
-TOGETHER = 8
-"""Documents that belong to no folder, in one workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +52,6 @@ class AskedQuestion:
         if found < len(self.answers):
             return int(0 < found * 3 >= len(self.answers))
         return RIGHT if count_sentences(said) <= self.limit else 1
-
-
-def single_documents(beside: Path) -> Iterator[tuple[Path, list[AskedQuestion]]]:
-    """Documents of work places, some together, copied into `beside`, each a corpus of its own."""
-    for part in SINGLE:
-        documents = sorted((WORKPLACE / part).glob("*.md"))
-        asked = list(_asked_in(WORKPLACE / part))
-        for first in range(0, len(documents), TOGETHER):
-            folder = _copied(documents[first : first + TOGETHER], beside / f"{part}{first}")
-            yield folder, [one for one in asked if (folder / one.corpus).exists()]
 
 
 def whole_folders(part: str, beside: Path) -> Iterator[tuple[Path, list[AskedQuestion]]]:

@@ -3,9 +3,9 @@
 uv pip install lightgbm
 RAG_EMBEDDER=onnx python -m eval.training.train_choice --out core/agentic_rag/answering/shapes/choice.json
 
-The questions are those on the single documents of work places (eval/training/workplace, a and b) and the natural ones
-that rules are made on (dev and own). Each is asked as users do; where its answer is to be chosen, every candidate is
-judged. The figures are of corpora left out: a fifth of them at a time.
+The questions are those on the folders of work places that the reader never saw (eval/training/workplace/d) and the
+natural ones that rules are made on (dev and own). Each is asked as users do; where its answer is to be chosen, every
+candidate is judged. The figures are of corpora left out: a fifth of them at a time.
 """
 
 # lightgbm is no dependency of the product.
@@ -25,7 +25,8 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from eval.training.asked_folders import RIGHT, AskedQuestion, natural_folders, single_documents
+from eval.training.asked_folders import RIGHT, AskedQuestion, natural_folders, whole_folders
+from eval.training.reader.data import UNREAD
 from tests.quality.sets import ingested_folder
 
 from agentic_rag.answering.answer import Outcome
@@ -44,7 +45,7 @@ from agentic_rag_cli.in_process import open_system, operator_of
 from agentic_rag_cli.wiring import Wiring
 
 NATURAL_WEIGHT = 2.0
-"""Of a natural question: the reader was trained on most documents of work places, and ranks their units too well."""
+"""Of a natural question: people asked it of documents that were not written for questions."""
 TREES = 100
 PARAMETERS: Mapping[str, Any] = {
     "objective": "lambdarank", "lambdarank_truncation_level": 4, "num_leaves": 8, "learning_rate": 0.08,
@@ -136,7 +137,7 @@ async def _ask_all(settings: Settings, beside: Path) -> list[_Choice]:
 
 def _corpora(beside: Path) -> Iterator[tuple[Path, list[AskedQuestion]]]:
     """Folders with their answerable questions."""
-    for folder, asked in (*single_documents(beside), *natural_folders()):
+    for folder, asked in (*whole_folders(UNREAD, beside), *natural_folders()):
         yield folder, [one for one in asked if one.is_answerable]
 
 
