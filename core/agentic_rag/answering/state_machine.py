@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from agentic_rag.kernel.clock import Deadline
 
-PIPELINE_VERSION = "spine-89"
+PIPELINE_VERSION = "spine-90"
 """Changes whenever equal input may give another answer: part of every cache key and run."""
 
 

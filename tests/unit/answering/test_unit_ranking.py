@@ -86,7 +86,8 @@ def test_a_sentence_without_a_word_of_the_question_is_read_where_it_stands_besid
 
 @pytest.mark.parametrize(("question", "odds", "expected"), [
     ("Who founded the Brenning mill?", 3.0, True),
-    ("Who founded the Brenning mill?", 1.0, False),
+    ("Who founded the Brenning mill?", 1.5, True),
+    ("Who founded the Brenning mill?", 0.5, False),
     ("Who founded the Brenning mill?", None, False),
     ("Who founded the mill beside the Brenning canal?", 3.0, False),
 ])  # fmt: skip

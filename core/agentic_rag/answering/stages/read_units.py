@@ -38,8 +38,10 @@ from agentic_rag.retrieval.candidates import Passage
 MAX_BLOCKS_READ = 16
 LONGEST_READ = 500
 """Characters of a block: its heading and its first items or sentences."""
-MIN_TOLD, MIN_TOLD_ODDS = 0.9, 2.0
-"""Of the questions along a path in ten sets five have such a unit: two of them were answered wrongly along it."""
+MIN_TOLD, MIN_TOLD_ODDS = 0.9, 1.0
+"""On folders that the reader never saw, units with odds from 1 to 2 that hold so much of their question answer 69 % of
+such questions, paths 31 % of theirs.
+"""
 _BLOCKS_READ = frozenset({QuestionKind.STEPS, QuestionKind.LIST})
 
 

@@ -59,7 +59,7 @@ from agentic_rag.answering.stages.amendments import find_amendment
 from agentic_rag.answering.stages.leave_out import leave_out_outvoted
 from agentic_rag.answering.stages.read_units import PartReading, is_told_by_one, odds_of, read_units
 from agentic_rag.answering.stages.several_things import not_established, of_several_things, several_readings
-from agentic_rag.answering.tools.quote_found import quote_found
+from agentic_rag.answering.tools.quote_document import quote_document
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -97,7 +97,7 @@ class SynthesizeStage:
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
         state = await leave_out_outvoted(state, reads)
-        known = quote_found(state) or _quote_cells(state)
+        known = quote_document(state) or _quote_cells(state)
         if known is not None:
             return StageResult(known)
         found, excluded = state.retrieved, state.checked.excluded

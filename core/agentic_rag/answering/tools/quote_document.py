@@ -21,7 +21,7 @@ MIN_WORDS = 6
 """Of a sentence that introduces one: shorter ones are names, dates and greetings."""
 
 
-def quote_found(state: RunState) -> RunState | None:
+def quote_document(state: RunState) -> RunState | None:
     """A document that was asked for is quoted from its first sentence. One that was asked about is quoted by the
     section that sums it up, else by its first sentences, of which it is not established that they do. None where
     nothing was looked up, or the quotes were refused.
@@ -29,16 +29,16 @@ def quote_found(state: RunState) -> RunState | None:
     found = state.retrieved
     if found.opening is not None:
         first = opening_sentence((found.opening,), 0)
-        return None if first is None else _quoting(state, (found.opening,), (first,), None)
+        return None if first is None else _with_quotes(state, (found.opening,), (first,), None)
     for block in summaries_in(found.introduction, range(len(found.introduction))):
-        told = _quoting(state, found.introduction, (quote_block(block, found.introduction, 0),), None)
+        told = _with_quotes(state, found.introduction, (quote_block(block, found.introduction, 0),), None)
         if told is not None:
             return told
     doubt = Shortfall(AbstentionReason.NOT_ESTABLISHED, RunMessage(Message.NOT_ESTABLISHED), Outcome.UNCERTAIN)
-    return _quoting(state, found.introduction, _first_sentences(found.introduction), doubt)
+    return _with_quotes(state, found.introduction, _first_sentences(found.introduction), doubt)
 
 
-def _quoting(
+def _with_quotes(
     state: RunState, passages: tuple[Passage, ...], said: tuple[DraftSentence, ...], shortfall: Shortfall | None
 ) -> RunState | None:
     """The state with this draft; None without one, or where a self-check refused it."""
