@@ -103,8 +103,7 @@ def _values(weighed: Support | None) -> list[float]:
 
 def sets_of(kept: str) -> Iterator[SupportSet]:
     """A set for each corpus with both sorts; what abstains or is partly right is of neither."""
-    rows = [json.loads(line) for line in kept.splitlines()]
-    for corpus, group in groupby(rows, key=lambda row: str(row["corpus"])):
+    for corpus, group in _by_corpus(kept):
         told = [
             row
             for row in group
@@ -119,12 +118,15 @@ def supported_sets_of(kept: str) -> Iterator[SupportSet]:
     """A set for each corpus with enough questions that it answers, and enough that it does not, for a fit of support:
     abstentions too.
     """
-    rows = [json.loads(line) for line in kept.splitlines()]
-    for corpus, group in groupby(rows, key=lambda row: str(row["corpus"])):
+    for corpus, group in _by_corpus(kept):
         asked = tuple(_asked(row) for row in group if row["support"])
         answerable = sum(one.answerable for one in asked)
         if min(answerable, len(asked) - answerable) >= ENOUGH:
             yield SupportSet(corpus, asked)
+
+
+def _by_corpus(kept: str) -> Iterator[tuple[str, Iterator[Row]]]:
+    return groupby(map(json.loads, kept.splitlines()), key=lambda row: str(row["corpus"]))
 
 
 def _asked(row: Row) -> AskedSupport:
